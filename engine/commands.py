@@ -1,0 +1,92 @@
+"""What the screens can tell the engine. Frozen, sent through `EngineHandle.send`, handled on the worker thread.
+
+Plain dataclasses on purpose: the first frame must not wait for pydantic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Open a session: ``id`` to resume that one, ``newest`` to go on with the newest of the folder, else a new one.
+
+    ``task`` starts at once when not empty.
+    """
+
+    id: str = ""
+    newest: bool = False
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessage:
+    """Text of a person. While the agent works ``steer`` enters after the running tool, ``follow_up`` after the run;
+    when it is idle both start a run."""
+
+    session: str
+    text: str
+    kind: Literal["steer", "follow_up"] = "steer"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """Withdraw a queued message (the newest when ``id`` is empty)."""
+
+    session: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """Answer an approval. ``digest`` is that of the request as shown, so that the answer is bound to it."""
+
+    session: str
+    id: str
+    digest: str
+    choice: Literal["once", "session", "rule", "deny", "edit"]
+    reason: str = ""
+    rule: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuestion:
+    session: str
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSetting:
+    """``name``: model, approve, limits or title."""
+
+    session: str
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    session: str
+    focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EditTodo:
+    """A person changed todo.md in the app; the file is written and the model hears of it."""
+
+    session: str
+    text: str
+
+
+Command = (
+    OpenSession | SendMessage | TakeBack | Interrupt | Decide | AnswerQuestion | ChangeSetting | Compact | EditTodo
+)

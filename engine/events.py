@@ -1,0 +1,487 @@
+"""Every event there is, in one file.
+
+Two kinds. *Stored* events are the truth: appended to the log in order of ``seq`` and never changed. *Live* events are
+shown and forgotten: streaming deltas, progress, health. Task state, the model request and every pane are pure views
+of the stored ones.
+
+A stored event is made without ``session``, ``seq`` and ``at``; appending it to the log returns a copy that has them.
+``at`` is wall-clock time for people; order is by ``seq`` alone. Durations come from a monotonic clock.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+class Frozen(BaseModel):
+    """Base of all event data: immutable; unknown fields of a newer version are ignored on reading."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Stored(Frozen):
+    """Fields every stored event has. ``seq`` counts from 1 within a session; 0 means not appended yet."""
+
+    session: str = ""
+    seq: int = 0
+    at: datetime = _EPOCH
+
+
+# --- parts of events -------------------------------------------------------------------------------------------------
+
+
+class Usage(Frozen):
+    """Tokens of one request, one definition for all providers.
+
+    ``input_uncached + cache_read + cache_write`` is the whole prompt; ``reasoning`` is part of ``output``.
+    """
+
+    input_uncached: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+    @property
+    def input(self) -> int:
+        """Tokens of the whole prompt, cached or not."""
+        return self.input_uncached + self.cache_read + self.cache_write
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(**{k: getattr(self, k) + getattr(other, k) for k in Usage.model_fields})
+
+
+class Timing(Frozen):
+    """Seconds from sending a request to the first token and to the end; ``track`` replays it at real speed:
+    pairs (milliseconds since the first token, characters so far), at most 200."""
+
+    first_token: float = 0.0
+    total: float = 0.0
+    track: tuple[tuple[int, int], ...] = ()
+
+
+class TextBlock(Frozen):
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ThinkingBlock(Frozen):
+    """``opaque`` is what the provider needs back byte for byte (signature, encrypted item), never edited."""
+
+    kind: Literal["thinking"] = "thinking"
+    text: str = ""
+    opaque: dict[str, Any] = Field(default_factory=dict)
+
+
+class ToolCall(Frozen):
+    """A call the model made. ``id`` is ours: unique within the session and valid for every provider.
+
+    ``input`` is the parsed argument object; ``bad_input`` holds the raw text when it could not be read at all.
+    """
+
+    kind: Literal["tool_call"] = "tool_call"
+    id: str
+    name: str
+    input: dict[str, Any] = Field(default_factory=dict)
+    bad_input: str = ""
+
+
+Block = Annotated[TextBlock | ThinkingBlock | ToolCall, Field(discriminator="kind")]
+
+
+class TodoItem(Frozen):
+    text: str
+    status: Literal["pending", "active", "done"] = "pending"
+
+
+class Limits(Frozen):
+    """Hard limits of a run; None is no limit. Money in USD, time in seconds of working, not of waiting for people."""
+
+    turns: int | None = None
+    tool_calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    repeats: int | None = 5
+
+
+class ToolSpec(Frozen):
+    """A tool as the model sees it; ``schema_`` is JSON Schema."""
+
+    name: str
+    description: str
+    schema_: dict[str, Any]
+
+
+# --- stored events ---------------------------------------------------------------------------------------------------
+
+
+class SessionStarted(Stored):
+    """First event of a session. ``parent`` and ``parent_seq`` name where a fork was cut off."""
+
+    type: Literal["session_started"] = "session_started"
+    cwd: str
+    model: str
+    app_version: str
+    approve: str = "ask"
+    sandbox: str = ""
+    context_window: int = 200_000
+    parent: str = ""
+    parent_seq: int = 0
+
+
+class PromptRendered(Stored):
+    """Layers A and B as rendered once for the session and replayed byte for byte on resume.
+
+    ``reason`` is why it was rendered again, empty the first time; a second one is a known cache break.
+    """
+
+    type: Literal["prompt_rendered"] = "prompt_rendered"
+    identity: str
+    catalogue: str
+    tools: tuple[ToolSpec, ...]
+    digest: str
+    reason: str = ""
+
+
+class RunStarted(Stored):
+    """The engine begins (or goes on) working. ``resumed`` after a restart with work left over."""
+
+    type: Literal["run_started"] = "run_started"
+    limits: Limits = Limits()
+    resumed: bool = False
+
+
+class RunFinished(Stored):
+    """The engine stops working. ``reason`` is for scripts, ``detail`` for people."""
+
+    type: Literal["run_finished"] = "run_finished"
+    reason: Literal["finished", "limit", "interrupted", "denied", "failed", "no_model"]
+    detail: str = ""
+
+
+class MessageQueued(Stored):
+    """A person typed while the agent worked; waits to be delivered as steering or as a follow-up."""
+
+    type: Literal["message_queued"] = "message_queued"
+    id: str
+    kind: Literal["steer", "follow_up"]
+    text: str
+
+
+class MessageWithdrawn(Stored):
+    """A person took a queued message back before it was delivered."""
+
+    type: Literal["message_withdrawn"] = "message_withdrawn"
+    id: str
+
+
+class UserMessage(Stored):
+    """Text of a person as it enters the conversation. ``id`` is that of its MessageQueued, if it was queued."""
+
+    type: Literal["user_message"] = "user_message"
+    kind: Literal["prompt", "steer", "follow_up"] = "prompt"
+    text: str
+    id: str = ""
+
+
+class RuntimeUpdate(Stored):
+    """Runtime context for the model (layer D): stage, budget, time, changed todo. Appended only when it changed."""
+
+    type: Literal["runtime_update"] = "runtime_update"
+    kind: str
+    text: str
+
+
+class TurnStarted(Stored):
+    """A request is about to be sent: written before the wire is touched. ``digest`` is that of the request."""
+
+    type: Literal["turn_started"] = "turn_started"
+    turn: int
+    model: str
+    digest: str = ""
+    tokens: int = 0
+
+
+class ModelRetry(Stored):
+    """The provider failed in a way worth another try, ``wait`` seconds from now."""
+
+    type: Literal["model_retry"] = "model_retry"
+    turn: int
+    attempt: int
+    wait: float
+    error: str
+
+
+class AssistantMessage(Stored):
+    """What the model said in one turn. ``stop`` is normalised; ``aborted`` messages are shown and never sent.
+
+    cost: USD, None when the price is unknown. provider_stop: the provider's own word, for trouble.
+    """
+
+    type: Literal["assistant_message"] = "assistant_message"
+    turn: int
+    model: str
+    blocks: tuple[Block, ...] = ()
+    stop: Literal["end", "tool_calls", "length", "refusal", "error", "aborted"] = "end"
+    provider_stop: str = ""
+    usage: Usage = Usage()
+    cost: float | None = None
+    saved: float | None = None
+    timing: Timing = Timing()
+    aborted: bool = False
+    error: str = ""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        return tuple(b for b in self.blocks if isinstance(b, ToolCall))
+
+
+class ModelFailed(Stored):
+    """A request ended without an answer. ``suggestion`` says what a person can do."""
+
+    type: Literal["model_failed"] = "model_failed"
+    turn: int
+    error: str
+    suggestion: str = ""
+    retryable: bool = False
+
+
+class ToolStarted(Stored):
+    """A call is about to run: durable before it can have a side effect. ``title`` is one line for people."""
+
+    type: Literal["tool_started"] = "tool_started"
+    call_id: str
+    turn: int
+    name: str
+    title: str = ""
+
+
+class ToolResult(Stored):
+    """What a call came to. ``text`` goes to the model; ``summary`` is one line for people ("212 lines", "1 failed").
+
+    status: ok; error (it ran and failed, or could not run); denied; cancelled (interrupted, may have had side
+    effects); skipped (never started). items: structured rows for panes. artifact: hash of the whole output when
+    ``truncated``. diff: unified diff of an edit. seconds: the tool's own time, waiting for people left out.
+    """
+
+    type: Literal["tool_result"] = "tool_result"
+    call_id: str
+    turn: int
+    name: str
+    status: Literal["ok", "error", "denied", "cancelled", "skipped"]
+    text: str
+    summary: str = ""
+    items: tuple[dict[str, Any], ...] = ()
+    artifact: str = ""
+    truncated: bool = False
+    error: str = ""
+    suggestion: str = ""
+    retryable: bool = False
+    diff: str = ""
+    files_read: tuple[str, ...] = ()
+    files_written: tuple[str, ...] = ()
+    exit_code: int | None = None
+    seconds: float = 0.0
+
+
+class ApprovalRequested(Stored):
+    """The gate asks a person. Fields as in `sandbox.approval.ApprovalRequest`; risk is low, medium or high."""
+
+    type: Literal["approval_requested"] = "approval_requested"
+    id: str
+    digest: str
+    call_id: str
+    tool: str
+    kind: str
+    subject: str
+    cwd: str
+    policy: str
+    risk: Literal["low", "medium", "high"]
+    reasons: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    spots: tuple[tuple[int, int], ...] = ()
+    contained: bool = True
+    rule: str = ""
+    executable: str = ""
+    sha256: str = ""
+    env_names: tuple[str, ...] = ()
+    diff: str = ""
+    expires_in: float = 300.0
+
+
+class ApprovalDecided(Stored):
+    """A decision. ``by``: person, timeout, interrupt or close. ``command`` is what runs instead after an edit."""
+
+    type: Literal["approval_decided"] = "approval_decided"
+    id: str
+    digest: str
+    choice: Literal["once", "session", "rule", "deny", "edit"]
+    by: str = "person"
+    reason: str = ""
+    rule: str = ""
+    command: str = ""
+
+
+class QuestionAsked(Stored):
+    """The model asks a person (``user_ask``). ``options`` may be empty: free text."""
+
+    type: Literal["question_asked"] = "question_asked"
+    id: str
+    call_id: str
+    question: str
+    options: tuple[str, ...] = ()
+
+
+class QuestionAnswered(Stored):
+    type: Literal["question_answered"] = "question_answered"
+    id: str
+    text: str
+    by: str = "person"
+
+
+class TodoChanged(Stored):
+    """todo.md as it is now. ``by``: model or person."""
+
+    type: Literal["todo_changed"] = "todo_changed"
+    text: str
+    items: tuple[TodoItem, ...]
+    by: Literal["model", "person"] = "model"
+
+
+class SettingChanged(Stored):
+    """A person changed something mid-run: ``name`` is model, approve, limits or title; ``value`` as JSON data."""
+
+    type: Literal["setting_changed"] = "setting_changed"
+    name: str
+    value: Any
+
+
+class Compacted(Stored):
+    """History before ``keep_from`` (a seq) is replaced in the request by ``ledger`` and ``summary``.
+
+    Raw events stay. kind: offload (``offloaded`` lists call ids whose results became pointers) or summary.
+    """
+
+    type: Literal["compacted"] = "compacted"
+    number: int
+    kind: Literal["offload", "summary"]
+    reason: str
+    keep_from: int = 0
+    summary: str = ""
+    ledger: str = ""
+    offloaded: tuple[str, ...] = ()
+    tokens_before: int = 0
+    tokens_after: int = 0
+    usage: Usage = Usage()
+    cost: float | None = None
+
+
+class Notice(Stored):
+    """Something a person should know that belongs to no other event."""
+
+    type: Literal["notice"] = "notice"
+    level: Literal["info", "warn", "danger"]
+    text: str
+    hint: str = ""
+
+
+Event = Annotated[
+    SessionStarted
+    | PromptRendered
+    | RunStarted
+    | RunFinished
+    | MessageQueued
+    | MessageWithdrawn
+    | UserMessage
+    | RuntimeUpdate
+    | TurnStarted
+    | ModelRetry
+    | AssistantMessage
+    | ModelFailed
+    | ToolStarted
+    | ToolResult
+    | ApprovalRequested
+    | ApprovalDecided
+    | QuestionAsked
+    | QuestionAnswered
+    | TodoChanged
+    | SettingChanged
+    | Compacted
+    | Notice,
+    Field(discriminator="type"),
+]
+
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+# --- live events: shown, never stored --------------------------------------------------------------------------------
+
+
+class Live(Frozen):
+    """Base of what is shown and forgotten."""
+
+    session: str = ""
+
+
+class StreamDelta(Live):
+    """A piece of the answer being written. ``index`` is the block's place in the message.
+
+    kind: text, thinking or tool_call (``name`` set, ``text`` a piece of its JSON arguments).
+    """
+
+    type: Literal["stream_delta"] = "stream_delta"
+    turn: int
+    index: int
+    kind: Literal["text", "thinking", "tool_call"]
+    text: str = ""
+    name: str = ""
+    call_id: str = ""
+
+
+class StreamDropped(Live):
+    """What was streamed of this turn is void: a retry starts it anew."""
+
+    type: Literal["stream_dropped"] = "stream_dropped"
+    turn: int
+
+
+class ToolProgress(Live):
+    """Live tail of a running call."""
+
+    type: Literal["tool_progress"] = "tool_progress"
+    call_id: str
+    text: str
+
+
+class StateChanged(Live):
+    """The task state after the newest stored event. ``state`` is an `engine.state.TaskState`."""
+
+    type: Literal["state_changed"] = "state_changed"
+    state: Any
+
+
+class LogHealth(Live):
+    """Whether the log can be written. ``saving`` False: nothing is being saved, ``error`` says why."""
+
+    type: Literal["log_health"] = "log_health"
+    saving: bool
+    error: str = ""
+    skipped: int = 0
+
+
+class EngineFailed(Live):
+    """The engine thread itself met something it cannot go on from; ``error`` is for a person."""
+
+    type: Literal["engine_failed"] = "engine_failed"
+    error: str
+
+
+LiveEvent = StreamDelta | StreamDropped | ToolProgress | StateChanged | LogHealth | EngineFailed
+AnyEvent = Event | LiveEvent

@@ -1,0 +1,146 @@
+"""Questions the screens ask the engine and the shapes of the answers: read-only, answered on the worker thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class ListSessions:
+    """Newest first. ``text`` searches titles and everything said; ``folder`` narrows to one. Answer: SessionRows."""
+
+    text: str = ""
+    folder: str = ""
+    limit: int = 500
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One line of the session list. cost in USD. state: running, finished, limit, interrupted, denied, failed,
+    no_model, open. ``open_elsewhere``: another process holds the lease. ``skipped``: damaged rows."""
+
+    id: str
+    title: str
+    folder: str
+    model: str
+    started: datetime
+    updated: datetime
+    turns: int = 0
+    calls: int = 0
+    approvals: int = 0
+    events: int = 0
+    cost: float = 0.0
+    state: str = "open"
+    open_elsewhere: bool = False
+    skipped: int = 0
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A stored row that could not be read: where and why."""
+
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSession:
+    """Answer: LoadedSession."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSession:
+    """Every readable event of a session, in order, and what was skipped."""
+
+    id: str
+    events: tuple[Event, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadArtifact:
+    """Lines ``offset`` .. ``offset + limit`` of a stored output. Answer: ArtifactPage."""
+
+    digest: str
+    offset: int = 0
+    limit: int = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactPage:
+    """``error`` is set when the artifact is missing or torn."""
+
+    text: str
+    lines: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteFiles:
+    """Paths in the workspace that match what was typed after ``@``, best first. Answer: tuple[str, ...]."""
+
+    text: str
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What can be used on this machine, for the first-run screen and ``models``. Answer: SurveyResult."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModel:
+    """A model or a server. ``usable`` False: ``why`` says what is missing and ``hint`` what to do."""
+
+    spec: str
+    source: str
+    usable: bool
+    why: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyResult:
+    """``chosen``: the spec a session would use now and ``why`` in words; sandbox facts from the backend."""
+
+    models: tuple[FoundModel, ...]
+    chosen: str
+    why: str
+    sandbox: str
+    sandbox_works: bool
+    sandbox_why: str = ""
+    sandbox_hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TryRule:
+    """What a rule text would have allowed among the commands of recent sessions. Answer: RuleTrial."""
+
+    session: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTrial:
+    """``error`` is set when the rule cannot be read; ``matched`` holds recent command lines it would have allowed."""
+
+    matched: tuple[str, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustFolder:
+    """A person's word on whether project files of this folder that can execute something may be used."""
+
+    trusted: bool
+
+
+Query = ListSessions | LoadSession | ReadArtifact | CompleteFiles | Survey | TryRule | TrustFolder

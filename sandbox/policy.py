@@ -1,0 +1,47 @@
+"""What a sandbox may touch. A policy is frozen data; backends enforce it, the gate names it in every request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class Network(StrEnum):
+    """OFF is an empty network namespace; FULL shares the host's and is never contained."""
+
+    OFF = "off"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Hard limits of one command. Sizes in bytes, times in seconds."""
+
+    output_bytes: int = 64 * 1024 * 1024
+    memory_bytes: int = 8 * 1024**3
+    file_bytes: int = 4 * 1024**3
+    open_files: int = 4096
+    wall_seconds: float = 3600.0
+
+
+# Paths below the workspace that stay read-only although the workspace is writable: what runs later, outside.
+PROTECTED = (".git/hooks", ".git/config", ".agent-tui", ".mcp.json", ".claude/settings.json", ".claude/hooks")
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A named set of rights.
+
+    workspace: the folder the agent works in. writable: whether it may be written. readable: further read-only paths.
+    protected: paths relative to the workspace that are never written. env: names passed through from the host.
+    """
+
+    name: str
+    workspace: Path
+    writable: bool = True
+    readable: tuple[Path, ...] = ()
+    protected: tuple[str, ...] = PROTECTED
+    network: Network = Network.OFF
+    env: tuple[str, ...] = ("LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "NO_COLOR")
+    limits: Limits = field(default_factory=Limits)
