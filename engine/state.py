@@ -6,12 +6,15 @@ or the network, so the state after a restart, in a replay and in a test is the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-if TYPE_CHECKING:
-    from engine.events import Event, Limits, TodoItem, Usage
+from engine import events as ev
+from engine.events import Event, Limits, TodoItem, Usage
+
+KEPT_TURNS = 200
+TITLE_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,8 @@ class OpenCall:
 
     call_id: str
     name: str
-    title: str
-    started: bool
+    title: str = ""
+    started: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +59,277 @@ class Waiting:
     kind: str
     call_id: str
     title: str
+    tool: str = ""
     risk: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A failed request that will be tried again, ``wait`` seconds after ``at_seq`` was stored."""
+
+    attempt: int
+    wait: float
+    error: str
+    at_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """Everything the loop and the status bar need to know, after ``seq``.
+
+    stage: idle, thinking, running tools, waiting for you, retrying; or, when a run has ended, its reason (finished,
+    limit, interrupted, denied, failed, no_model). run_turns, run_calls, run_usage, run_cost, run_seconds count within
+    the present run, which is what limits apply to; the others count the session. Money in USD, time in seconds.
+    context_tokens: prompt and answer of the last request, which is what the next one starts from.
+    """
+
+    session: str = ""
+    seq: int = 0
+    title: str = ""
+    cwd: str = ""
+    model: str = ""
+    approve: str = "ask"
+    sandbox: str = ""
+    context_window: int = 200_000
+    goal: str = ""
+    stage: str = "idle"
+    stage_detail: str = ""
+    running: bool = False
+    turn: int = 0
+    calls: int = 0
+    approvals: int = 0
+    usage: Usage = Usage()
+    cost: float = 0.0
+    saved: float = 0.0
+    seconds: float = 0.0
+    run_turns: int = 0
+    run_calls: int = 0
+    run_usage: Usage = Usage()
+    run_cost: float = 0.0
+    run_seconds: float = 0.0
+    run_denied: bool = False
+    limits: Limits = Limits()
+    todo_text: str = ""
+    todo: tuple[TodoItem, ...] = ()
+    files_read: tuple[str, ...] = ()
+    files_written: tuple[str, ...] = ()
+    pending: tuple[Pending, ...] = ()
+    open_calls: tuple[OpenCall, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    turns: tuple[TurnUsage, ...] = ()
+    context_tokens: int = 0
+    retry: Retry | None = None
+    last_error: str = ""
+    suggestion: str = ""
+    compactions: int = 0
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of all prompt tokens that were read from the provider's cache; None before the first answer."""
+        return self.usage.cache_read / self.usage.input if self.usage.input else None
+
+    @property
+    def todo_done(self) -> int:
+        return sum(item.status == "done" for item in self.todo)
+
+
+def fold(events: Iterable[Event], start: TaskState | None = None) -> TaskState:
+    """The state after ``events``, from ``start`` or from nothing."""
+    state = start if start is not None else TaskState()
+    for event in events:
+        state = step(state, event)
+    return state
+
+
+def step(state: TaskState, event: Event) -> TaskState:
+    """The state after one more event."""
+    change = _STEPS.get(event.type)
+    known = change(state, event) if change else {}
+    return replace(state, session=event.session or state.session, seq=event.seq or state.seq, **known)
+
+
+def title_of(text: str) -> str:
+    """A title made of the first line of ``text``, at most 60 characters, cut at a word."""
+    line = next((stripped for raw in text.splitlines() if (stripped := raw.strip())), "")
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return line[: TITLE_LENGTH - 1].rsplit(" ", 1)[0] + "…"
+
+
+# --- one function an event type: what it changes ---------------------------------------------------------------------
+
+Change = dict[str, Any]
+
+
+def _session_started(state: TaskState, e: ev.SessionStarted) -> Change:
+    return dict(
+        cwd=e.cwd, model=e.model, approve=e.approve, sandbox=e.sandbox, context_window=e.context_window
+    )  # fmt: skip
+
+
+def _run_started(state: TaskState, e: ev.RunStarted) -> Change:
+    return dict(
+        running=True,
+        stage="thinking",
+        stage_detail="",
+        limits=e.limits,
+        run_turns=0,
+        run_calls=0,
+        run_usage=Usage(),
+        run_cost=0.0,
+        run_seconds=0.0,
+        run_denied=False,
+        last_error="",
+        suggestion="",
+    )
+
+
+def _run_finished(state: TaskState, e: ev.RunFinished) -> Change:
+    return dict(running=False, stage=e.reason, stage_detail=e.detail, retry=None, waiting=(), open_calls=())
+
+
+def _message_queued(state: TaskState, e: ev.MessageQueued) -> Change:
+    return dict(pending=(*state.pending, Pending(e.id, e.kind, e.text)))
+
+
+def _message_withdrawn(state: TaskState, e: ev.MessageWithdrawn) -> Change:
+    return dict(pending=tuple(p for p in state.pending if p.id != e.id))
+
+
+def _user_message(state: TaskState, e: ev.UserMessage) -> Change:
+    return dict(
+        goal=state.goal or e.text,
+        title=state.title or title_of(e.text),
+        pending=tuple(p for p in state.pending if not e.id or p.id != e.id),
+    )
+
+
+def _turn_started(state: TaskState, e: ev.TurnStarted) -> Change:
+    return dict(stage="thinking", turn=e.turn, run_turns=state.run_turns + 1, retry=None)
+
+
+def _model_retry(state: TaskState, e: ev.ModelRetry) -> Change:
+    return dict(stage="retrying", retry=Retry(e.attempt, e.wait, e.error, e.seq))
+
+
+def _assistant_message(state: TaskState, e: ev.AssistantMessage) -> Change:
+    u = e.usage
+    row = TurnUsage(
+        e.turn, u.cache_read, u.cache_write, u.input_uncached, u.output, e.cost, e.saved, e.timing.first_token,
+        e.timing.total,
+    )  # fmt: skip
+    calls = () if e.aborted else e.calls
+    cost, saved = e.cost or 0.0, e.saved or 0.0
+    return dict(
+        usage=state.usage + u,
+        cost=state.cost + cost,
+        saved=state.saved + saved,
+        seconds=state.seconds + e.timing.total,
+        run_usage=state.run_usage + u,
+        run_cost=state.run_cost + cost,
+        run_seconds=state.run_seconds + e.timing.total,
+        calls=state.calls + len(calls),
+        run_calls=state.run_calls + len(calls),
+        open_calls=tuple(OpenCall(c.id, c.name) for c in calls),
+        turns=(*state.turns, row)[-KEPT_TURNS:] if u.input or u.output else state.turns,
+        context_tokens=u.input + u.output if u.input else state.context_tokens,
+        stage="running tools" if calls else state.stage,
+        retry=None,
+    )
+
+
+def _model_failed(state: TaskState, e: ev.ModelFailed) -> Change:
+    return dict(last_error=e.error, suggestion=e.suggestion, retry=None)
+
+
+def _tool_started(state: TaskState, e: ev.ToolStarted) -> Change:
+    started = OpenCall(e.call_id, e.name, e.title, True)
+    return dict(
+        stage="running tools",
+        open_calls=tuple(started if c.call_id == e.call_id else c for c in state.open_calls),
+    )
+
+
+def _tool_result(state: TaskState, e: ev.ToolResult) -> Change:
+    return dict(
+        open_calls=tuple(c for c in state.open_calls if c.call_id != e.call_id),
+        waiting=tuple(w for w in state.waiting if w.call_id != e.call_id),
+        files_read=_joined(state.files_read, e.files_read),
+        files_written=_joined(state.files_written, e.files_written),
+        seconds=state.seconds + e.seconds,
+        run_seconds=state.run_seconds + e.seconds,
+        run_denied=state.run_denied or e.status == "denied",
+    )
+
+
+def _approval_requested(state: TaskState, e: ev.ApprovalRequested) -> Change:
+    return dict(
+        stage="waiting for you",
+        approvals=state.approvals + 1,
+        waiting=(*state.waiting, Waiting(e.id, "approval", e.call_id, e.subject, e.tool, e.risk)),
+    )
+
+
+def _question_asked(state: TaskState, e: ev.QuestionAsked) -> Change:
+    return dict(
+        stage="waiting for you",
+        waiting=(*state.waiting, Waiting(e.id, "question", e.call_id, e.question)),
+    )
+
+
+def _answered(state: TaskState, e: ev.ApprovalDecided | ev.QuestionAnswered) -> Change:
+    waiting = tuple(w for w in state.waiting if w.id != e.id)
+    return dict(waiting=waiting, stage="waiting for you" if waiting else "running tools")
+
+
+def _todo_changed(state: TaskState, e: ev.TodoChanged) -> Change:
+    return dict(todo_text=e.text, todo=e.items)
+
+
+def _setting_changed(state: TaskState, e: ev.SettingChanged) -> Change:
+    if e.name == "limits":
+        return dict(limits=Limits.model_validate(e.value))
+    return {e.name: e.value} if e.name in ("model", "approve", "title", "context_window") else {}
+
+
+def _compacted(state: TaskState, e: ev.Compacted) -> Change:
+    return dict(
+        compactions=state.compactions + 1,
+        usage=state.usage + e.usage,
+        cost=state.cost + (e.cost or 0.0),
+        run_usage=state.run_usage + e.usage,
+        run_cost=state.run_cost + (e.cost or 0.0),
+        context_tokens=e.tokens_after or state.context_tokens,
+    )
+
+
+def _joined(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    fresh = [path for path in new if path not in old]
+    return (*old, *dict.fromkeys(fresh)) if fresh else old
+
+
+# The values are typed by their parameter, which is the very class whose tag is the key.
+_STEPS = cast(
+    "dict[str, Callable[[TaskState, Any], Change]]",
+    {
+        "session_started": _session_started,
+        "run_started": _run_started,
+        "run_finished": _run_finished,
+        "message_queued": _message_queued,
+        "message_withdrawn": _message_withdrawn,
+        "user_message": _user_message,
+        "turn_started": _turn_started,
+        "model_retry": _model_retry,
+        "assistant_message": _assistant_message,
+        "model_failed": _model_failed,
+        "tool_started": _tool_started,
+        "tool_result": _tool_result,
+        "approval_requested": _approval_requested,
+        "approval_decided": _answered,
+        "question_asked": _question_asked,
+        "question_answered": _answered,
+        "todo_changed": _todo_changed,
+        "setting_changed": _setting_changed,
+        "compacted": _compacted,
+    },
+)
