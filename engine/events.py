@@ -467,6 +467,15 @@ class StateChanged(Live):
     state: Any
 
 
+class SessionOpened(Live):
+    """A session is open and shown from now on: its past ``events``, in order, and how many rows were ``skipped``."""
+
+    type: Literal["session_opened"] = "session_opened"
+    events: tuple[Any, ...] = ()
+    skipped: int = 0
+    state: Any = None
+
+
 class LogHealth(Live):
     """Whether the log can be written. ``saving`` False: nothing is being saved, ``error`` says why."""
 
@@ -483,5 +492,5 @@ class EngineFailed(Live):
     error: str
 
 
-LiveEvent = StreamDelta | StreamDropped | ToolProgress | StateChanged | LogHealth | EngineFailed
+LiveEvent = StreamDelta | StreamDropped | ToolProgress | StateChanged | SessionOpened | LogHealth | EngineFailed
 AnyEvent = Event | LiveEvent

@@ -107,7 +107,6 @@ class TaskState:
     run_usage: Usage = Usage()
     run_cost: float = 0.0
     run_seconds: float = 0.0
-    run_denied: bool = False
     limits: Limits = Limits()
     todo_text: str = ""
     todo: tuple[TodoItem, ...] = ()
@@ -178,7 +177,6 @@ def _run_started(state: TaskState, e: ev.RunStarted) -> Change:
         run_usage=Usage(),
         run_cost=0.0,
         run_seconds=0.0,
-        run_denied=False,
         last_error="",
         suggestion="",
     )
@@ -258,7 +256,6 @@ def _tool_result(state: TaskState, e: ev.ToolResult) -> Change:
         files_written=_joined(state.files_written, e.files_written),
         seconds=state.seconds + e.seconds,
         run_seconds=state.run_seconds + e.seconds,
-        run_denied=state.run_denied or e.status == "denied",
     )
 
 

@@ -1,0 +1,95 @@
+"""The calls of one answer: reading ones side by side, changing ones in order, and a true result for each whatever comes.
+
+A call that never started says so; one that was cut says that it may have had side effects; one that finished at the
+very moment of an interrupt keeps its real result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from engine import events as ev
+from engine.session import Session
+from engine.tools.base import ToolContext
+from engine.tools.registry import is_read_only
+from engine.tools.runner import cancelled_result, run_call, skipped_result, title_of_call
+
+MakeContext = Callable[[ev.ToolCall], ToolContext]
+
+
+class Batch:
+    """Runs the calls of one assistant message. ``hold()`` is asked before each start; a text there skips the rest."""
+
+    def __init__(
+        self,
+        session: Session,
+        turn: int,
+        context: MakeContext,
+        put: Callable[[bytes], str],
+        hold: Callable[[], str],
+        after: Callable[[ev.ToolResult], None],
+    ) -> None:
+        self._session = session
+        self._turn = turn
+        self._context = context
+        self._put = put
+        self._hold = hold
+        self._after = after
+
+    async def run(self, calls: Sequence[ev.ToolCall]) -> None:
+        """Run them all; afterwards each has exactly one stored result. Re-raises CancelledError after that."""
+        left = list(calls)
+        try:
+            for _, group in groupby(calls, key=lambda call: call.id if not is_read_only(call.name) else ""):
+                reason = self._hold()
+                if reason:
+                    break
+                together = list(group)
+                left = [call for call in left if call not in together]
+                await self._run_together(together)
+        except asyncio.CancelledError:
+            self._skip(left, "the run was interrupted before this call started")
+            raise
+        self._skip(left, self._hold())
+
+    async def _run_together(self, calls: Sequence[ev.ToolCall]) -> None:
+        tasks: dict[asyncio.Task[ev.ToolResult], ev.ToolCall] = {}
+        for call in calls:
+            self._session.append(
+                ev.ToolStarted(call_id=call.id, turn=self._turn, name=call.name, title=title_of_call(call))
+            )
+            tasks[asyncio.create_task(run_call(call, self._turn, self._context(call), self._put))] = call
+        waiting = set(tasks)
+        try:
+            while waiting:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                self._store(tasks, done)
+        except asyncio.CancelledError:
+            for task in waiting:
+                task.cancel()
+            await _ended(waiting)
+            self._store(tasks, waiting)
+            raise
+
+    def _store(
+        self, tasks: dict[asyncio.Task[ev.ToolResult], ev.ToolCall], done: set[asyncio.Task[ev.ToolResult]]
+    ) -> None:
+        for task in sorted(done, key=list(tasks).index):
+            call = tasks[task]
+            result = cancelled_result(call, self._turn, started=True) if task.cancelled() else task.result()
+            self._after(self._session.append(result))
+
+    def _skip(self, calls: Sequence[ev.ToolCall], reason: str) -> None:
+        for call in calls:
+            self._session.append(skipped_result(call, self._turn, reason))
+
+
+async def _ended(tasks: set[asyncio.Task[ev.ToolResult]]) -> None:
+    """Wait until all have ended, through further interrupts: an impatient second Esc must not lose a result."""
+    while any(not task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            continue

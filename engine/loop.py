@@ -1,0 +1,143 @@
+"""The agent loop: two levels over one session.
+
+Inner: deliver what was typed, ask the model, run its calls, until it stops calling. Outer: take the next follow-up, else
+finish. Every way to stop is a `Stop`; the caller stores it as RunFinished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from engine import events as ev
+from engine import limits
+from engine.batch import Batch, MakeContext
+from engine.compact import Compactor
+from engine.models.base import Model, ModelError
+from engine.prompt import runtime
+from engine.prompt.build import build
+from engine.session import Session
+from engine.turn import take_turn
+
+Reason = Literal["finished", "limit", "interrupted", "denied", "failed", "no_model"]
+
+STEERED = "not started: the person sent a new message first"
+NO_MORE = "not started: {reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a run ended: ``reason`` for code, ``detail`` for people."""
+
+    reason: Reason
+    detail: str = ""
+
+
+class Loop:
+    """Runs one session's task. ``model`` and ``surroundings`` are asked anew each turn: both may change mid-run."""
+
+    def __init__(
+        self,
+        session: Session,
+        model: Callable[[], Model],
+        context: MakeContext,
+        put: Callable[[bytes], str],
+        after: Callable[[ev.ToolResult], None],
+        surroundings: Callable[[], runtime.Surroundings],
+    ) -> None:
+        self._session = session
+        self._model = model
+        self._context = context
+        self._put = put
+        self._after = after
+        self._surroundings = surroundings
+        self._compactor = Compactor(session, put)
+
+    async def run(self) -> Stop:
+        """Work until there is nothing left to do or something forbids going on. Raises CancelledError."""
+        try:
+            while True:
+                stop = await self._work()
+                if stop.reason not in ("finished", "denied") or not self._deliver("follow_up", most=1):
+                    return stop
+        except ModelError as error:
+            return Stop("no_model" if error.kind == "no_model" else "failed", f"{error} {error.suggestion}".strip())
+
+    async def compact(self, focus: str) -> None:
+        """Compact now, because a person asked. Raises ModelError, CancelledError."""
+        await self._compactor.compact(self._model(), "asked for", focus)
+
+    async def _work(self) -> Stop:
+        while True:
+            self._deliver("steer")
+            if reason := self._exhausted():
+                return Stop("limit", reason)
+            message = await self._turn()
+            if not message.calls:
+                if self._waiting("steer"):
+                    continue
+                return self._ended(message)
+            await self._run_calls(message)
+
+    async def _turn(self) -> ev.AssistantMessage:
+        """One answer. A request over the window is compacted once and sent again before it counts as failed."""
+        session, model = self._session, self._model()
+        for update in runtime.updates(session.state, self._surroundings(), session.events):
+            session.append(update)
+        tokens = await self._compactor.make_room(model)
+        try:
+            return await take_turn(session, model, build(session.events, session.state), tokens)
+        except ModelError as error:
+            if error.kind != "context_overflow" or not await self._compactor.compact(model, "the window is full"):
+                raise
+            return await take_turn(session, model, build(session.events, session.state), tokens)
+
+    async def _run_calls(self, message: ev.AssistantMessage) -> None:
+        batch = Batch(self._session, message.turn, self._context, self._put, self._hold, self._after)
+        await batch.run(message.calls)
+
+    def _hold(self) -> str:
+        """Why the next call of a batch must not start: a steering message waits, or a limit is used up."""
+        if self._waiting("steer"):
+            return STEERED
+        state = self._session.state
+        most = state.limits.tool_calls
+        started = state.run_calls - sum(not call.started for call in state.open_calls)
+        if most is not None and started >= most:
+            return NO_MORE.format(reason=f"the limit of {most} tool calls is reached")
+        reason = limits.spent(state)
+        return NO_MORE.format(reason=reason) if reason else ""
+
+    def _exhausted(self) -> str:
+        state = self._session.state
+        return limits.reached(state) or limits.repeated(self._session.events, state.limits.repeats)
+
+    def _ended(self, message: ev.AssistantMessage) -> Stop:
+        if message.stop == "length":
+            return Stop("failed", "the answer was cut off at the model's output limit")
+        if message.stop == "refusal":
+            return Stop("failed", "the model refused to answer")
+        if denied := _given_up_after_denial(self._session.events):
+            return Stop("denied", f"{denied} was denied")
+        return Stop("finished")
+
+    def _waiting(self, kind: str) -> bool:
+        return any(p.kind == kind for p in self._session.state.pending)
+
+    def _deliver(self, kind: str, most: int | None = None) -> bool:
+        """Let queued messages of ``kind`` enter the conversation, oldest first; False when there were none."""
+        waiting = [p for p in self._session.state.pending if p.kind == kind][:most]
+        for message in waiting:
+            self._session.say(message.text, kind=kind, id=message.id)
+        return bool(waiting)
+
+
+def _given_up_after_denial(events: list[ev.Event]) -> str:
+    """The tool whose denial was the last thing that happened before the final answer, else ''."""
+    for event in reversed(events):
+        if event.type == "tool_result" and event.status != "skipped":
+            return event.name if event.status == "denied" else ""
+        if event.type in ("user_message", "run_started"):
+            return ""
+    return ""

@@ -1,0 +1,91 @@
+"""The model request as a pure view of the log: ``build(events, state) -> ModelRequest``.
+
+Append-only: while no compaction lies between them, the request after more events begins with the request before, part
+by part. Aborted answers are shown to people and never sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from engine.compaction import pointer_text, summary_message_text
+from engine.events import Compacted, Event, PromptRendered, TextBlock, ToolResult
+from engine.prompt import runtime
+from engine.prompt.repair import repair
+from engine.prompt.request import Message, ModelRequest, Part, ResultPart
+from engine.state import TaskState
+
+
+def build(events: Sequence[Event], state: TaskState) -> ModelRequest:
+    """The request that would be sent after ``events``. Raises ValueError when no prompt was rendered yet."""
+    rendered = _last(events, PromptRendered)
+    if rendered is None:
+        raise ValueError("the session has no rendered prompt")
+    return ModelRequest(
+        session=state.session,
+        identity=rendered.identity,
+        catalogue=rendered.catalogue,
+        tools=rendered.tools,
+        messages=repair(trajectory(events)),
+    )
+
+
+def trajectory(events: Sequence[Event]) -> tuple[Message, ...]:
+    """Layers C and D: the conversation as messages, before repair."""
+    summary = _last(events, Compacted, lambda e: e.kind == "summary")
+    keep_from = summary.keep_from if summary else 0
+    offloaded = {call for e in events if e.type == "compacted" and e.kind == "offload" for call in e.offloaded}
+    messages: list[Message] = []
+    if summary:
+        _add(messages, "user", TextBlock(text=summary_message_text(summary)))
+    for event in events:
+        if event.seq >= keep_from:
+            _add_event(messages, event, offloaded)
+    return tuple(messages)
+
+
+def digest(request: ModelRequest) -> str:
+    """SHA-256 of the request in canonical form: equal exactly when the requests are."""
+    return hashlib.sha256(json.dumps(request, default=_plain, sort_keys=True).encode()).hexdigest()
+
+
+def _add_event(messages: list[Message], event: Event, offloaded: set[str]) -> None:
+    if event.type == "user_message":
+        _add(messages, "user", TextBlock(text=event.text))
+    elif event.type == "runtime_update":
+        _add(messages, "user", TextBlock(text=runtime.as_text(event)))
+    elif event.type == "assistant_message" and not event.aborted:
+        messages.append(Message("assistant", event.blocks))
+    elif event.type == "tool_result":
+        _add(messages, "user", _result(event, event.call_id in offloaded))
+
+
+def _result(event: ToolResult, offload: bool) -> ResultPart:
+    text = pointer_text(event) if offload else event.text
+    return ResultPart(event.call_id, event.name, text, is_error=event.status != "ok")
+
+
+def _add(messages: list[Message], role: str, part: Part) -> None:
+    """Append ``part`` to the last message if that is the user's, else begin a new one."""
+    if messages and messages[-1].role == role == "user":
+        messages[-1] = Message("user", (*messages[-1].parts, part))
+    else:
+        messages.append(Message("user", (part,)))
+
+
+def _last(events: Sequence[Event], kind: type[Any], where: Any = None) -> Any:
+    return next((e for e in reversed(events) if isinstance(e, kind) and (where is None or where(e))), None)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"cannot serialise {type(value).__name__}")

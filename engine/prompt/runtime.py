@@ -1,0 +1,76 @@
+"""Runtime context (layer D): what the model should know about now. Appended when it changed, never rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from engine.events import Event, Limits, RuntimeUpdate
+from engine.state import TaskState
+
+BUDGET_MARKS = (50, 80, 95)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Facts about the place and the day: ``today`` is an ISO date, so that a run within a day repeats it exactly."""
+
+    today: str
+    folder: str
+    platform: str
+    sandbox: str
+
+
+def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> tuple[RuntimeUpdate, ...]:
+    """What has to be said now: each kind only when its text differs from the last time it was said."""
+    said: dict[str, str] = {}
+    edited = ""
+    for event in events:
+        if event.type == "runtime_update":
+            said[event.kind] = event.text
+        elif event.type == "todo_changed":
+            edited = event.text if event.by == "person" else ""
+    now = {"environment": _environment(around)}
+    if budget := _budget(state):
+        now["budget"] = budget
+    if edited:
+        now["todo"] = f"The person edited todo.md. It now reads:\n{edited}"
+    return tuple(RuntimeUpdate(kind=kind, text=text) for kind, text in now.items() if said.get(kind) != text)
+
+
+def as_text(update: RuntimeUpdate) -> str:
+    """The update as the model reads it."""
+    return f'<runtime kind="{update.kind}">\n{update.text}\n</runtime>'
+
+
+def _environment(around: Surroundings) -> str:
+    return "\n".join((
+        f"date: {around.today}",
+        f"working folder: {around.folder}",
+        f"platform: {around.platform}",
+        f"sandbox: {around.sandbox}",
+    ))  # fmt: skip
+
+
+def _budget(state: TaskState) -> str:
+    """The limits of the run that are used up by half or more, in steps, so that the text rarely changes."""
+    lines = []
+    for name, used, limit in budget_rows(state):
+        share = 100 * used / limit if limit else 100
+        mark = max((m for m in BUDGET_MARKS if share >= m), default=0)
+        if mark:
+            lines.append(f"{name}: more than {mark} % of the limit of {limit:g} is used")
+    return "\n".join(lines)
+
+
+def budget_rows(state: TaskState) -> tuple[tuple[str, float, float], ...]:
+    """(name, used, limit) for each limit that is set."""
+    limits: Limits = state.limits
+    rows = (
+        ("turns", state.run_turns, limits.turns),
+        ("tool calls", state.run_calls, limits.tool_calls),
+        ("tokens", state.run_usage.input + state.run_usage.output, limits.tokens),
+        ("cost in USD", state.run_cost, limits.cost),
+        ("seconds", state.run_seconds, limits.seconds),
+    )
+    return tuple((name, float(used), float(limit)) for name, used, limit in rows if limit is not None)

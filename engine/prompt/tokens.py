@@ -1,0 +1,26 @@
+"""How many tokens a text has, offline. Exact counting is only paid for where it can matter: see `estimate`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+CHARS_PER_TOKEN = 3.5
+
+
+@cache
+def _encoding() -> Any:
+    import bpe_openai
+
+    return bpe_openai.get_encoding("o200k_base")
+
+
+def count(text: str) -> int:
+    """Tokens of ``text`` in the o200k vocabulary. The first call loads it, which takes about a second."""
+    return len(_encoding().encode_ordinary(text))
+
+
+def estimate(text: str, room: int) -> int:
+    """Tokens of ``text``: by its length while that is far below ``room`` (tokens to spare), else counted."""
+    rough = int(len(text) / CHARS_PER_TOKEN) + 1
+    return rough if rough < room / 2 else count(text)

@@ -1,0 +1,74 @@
+"""A session while it is open: its events in memory, its state, and the one way to add to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from engine import events as ev
+from engine.log import SessionWriter
+from engine.state import TaskState, fold, step
+from engine.text import clean
+
+Publish = Callable[[ev.AnyEvent], None]
+E = TypeVar("E", bound=ev.Stored)
+
+CRASHED = (
+    "The app ended while this call was running. It may have had side effects: look before you repeat it."
+)
+NEVER_STARTED = "The app ended before this call was started. Nothing was done."
+
+
+class Session:
+    """Appending stores first, then folds, then publishes: what anyone sees has already survived a crash."""
+
+    def __init__(self, writer: SessionWriter, publish: Publish, events: Iterable[ev.Event] = ()) -> None:
+        self._writer = writer
+        self._publish = publish
+        self.events: list[ev.Event] = list(events)
+        self.state: TaskState = fold(self.events, TaskState(session=writer.session))
+
+    @property
+    def id(self) -> str:
+        return self._writer.session
+
+    def append(self, event: E) -> E:
+        """Store ``event``; returns it as stored, with session, seq and time."""
+        stored = self._writer.append(event)
+        self.events.append(stored)
+        self.state = step(self.state, stored)
+        self._publish(stored)
+        self._publish(ev.StateChanged(session=self.id, state=self.state))
+        return stored
+
+    def show(self, event: ev.Live) -> None:
+        """Publish a live event: shown, never stored."""
+        self._publish(event)
+
+    def mend(self) -> None:
+        """Close what a crash left open: calls without a result get one that says what is known of them."""
+        for call in self.state.open_calls:
+            self.append(
+                ev.ToolResult(
+                    call_id=call.call_id,
+                    turn=self.state.turn,
+                    name=call.name,
+                    status="cancelled" if call.started else "skipped",
+                    text=CRASHED if call.started else NEVER_STARTED,
+                    summary="interrupted" if call.started else "not started",
+                    error="the app ended",
+                )
+            )
+        if self.state.running:
+            self.append(ev.RunFinished(reason="interrupted", detail="the app ended before the run did"))
+
+    def queue(self, kind: str, text: str, id: str) -> None:
+        """Note a message that waits for its moment."""
+        self.append(ev.MessageQueued(id=id, kind="steer" if kind == "steer" else "follow_up", text=clean(text)))
+
+    def say(self, text: str, kind: str = "prompt", id: str = "") -> None:
+        """A person's text enters the conversation."""
+        self.append(ev.UserMessage.model_validate({"kind": kind, "text": clean(text), "id": id}))
+
+    def close(self) -> None:
+        self._writer.close()
