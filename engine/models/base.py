@@ -65,7 +65,12 @@ class Done:
     usage: Usage
 
 
-Part = Start | BlockStart | BlockDelta | BlockEnd | UsageReport | Done
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Everything of this turn so far is void: a retry begins it anew. Only `engine.models.retry` yields it."""
+
+
+Part = Start | BlockStart | BlockDelta | BlockEnd | UsageReport | Done | Restart
 
 
 class ModelError(Exception):
