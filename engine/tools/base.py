@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from engine.events import TodoItem, ToolSpec
+from engine.tools.schema import schema_of
 from sandbox.broker import Broker, Caller
 
 
@@ -48,7 +49,8 @@ class ToolContext:
     """What a run may use. ``ask_user(question, options)`` waits for a person and raises TimeoutError without one.
 
     progress: called with pieces of text for the live tail. read_artifact: the whole stored output of an earlier
-    call, or None. session_dir: the session's own folder (todo.md lives there).
+    call, or None. session_dir: the session's own folder (todo.md lives there). read_skill: a file of a skill by
+    ``NAME/path``, or None.
     """
 
     broker: Broker
@@ -57,15 +59,21 @@ class ToolContext:
     ask_user: Callable[[str, tuple[str, ...]], Awaitable[str]]
     read_artifact: Callable[[str], bytes | None]
     progress: Callable[[str], None] = field(default=lambda _text: None)
+    read_skill: Callable[[str], bytes | None] = field(default=lambda _path: None)
 
 
 class Tool(ABC, Generic[Input]):
-    """A tool. Subclasses set the class variables and write ``run``; they hold no state of their own."""
+    """A tool. Subclasses set the class variables and write ``run``; they hold no state of their own.
+
+    read_only: calls may run side by side and be repeated freely. keep: what is shown of an output over the cap: its
+    head, or both ends with the middle left out.
+    """
 
     name: ClassVar[str]
     description: ClassVar[str]
     input: type[Input]
     read_only: ClassVar[bool] = False
+    keep: ClassVar[Literal["head", "ends"]] = "head"
 
     @abstractmethod
     async def run(self, args: Input, ctx: ToolContext) -> ToolOutcome:
@@ -77,4 +85,4 @@ class Tool(ABC, Generic[Input]):
 
     def spec(self) -> ToolSpec:
         """The tool as the model sees it; byte-stable for one version of the app."""
-        return ToolSpec(name=self.name, description=self.description, schema_=self.input.model_json_schema())
+        return ToolSpec(name=self.name, description=self.description, schema_=schema_of(self.input))

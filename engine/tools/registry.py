@@ -1,0 +1,52 @@
+"""The tools there are, sorted by name: a fixed set, so that layer B is the same bytes in every session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.events import ToolSpec
+from engine.tools.base import Tool
+from engine.tools.fs_edit import FsEdit
+from engine.tools.fs_list import FsList
+from engine.tools.fs_read import FsRead
+from engine.tools.fs_search import FsSearch
+from engine.tools.fs_write import FsWrite
+from engine.tools.shell_run import ShellRun
+from engine.tools.todo_write import TodoWrite
+from engine.tools.user_ask import UserAsk
+
+TOOLS: tuple[Tool[Any], ...] = (
+    FsEdit(),
+    FsList(),
+    FsRead(),
+    FsSearch(),
+    FsWrite(),
+    ShellRun(),
+    TodoWrite(),
+    UserAsk(),
+)
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def specs() -> tuple[ToolSpec, ...]:
+    """Every tool as the model sees it, sorted by name."""
+    return tuple(tool.spec() for tool in TOOLS)
+
+
+def find(name: str) -> Tool[Any] | None:
+    """The tool called ``name``."""
+    return _BY_NAME.get(name)
+
+
+def nearest(name: str) -> str:
+    """The tool name most like ``name``; empty when none is like it."""
+    from rapidfuzz import fuzz, process
+
+    found = process.extractOne(name, list(_BY_NAME), scorer=fuzz.WRatio, score_cutoff=60)
+    return str(found[0]) if found else ""
+
+
+def is_read_only(name: str) -> bool:
+    """Whether calls of this tool change nothing, so that they may run side by side. False for unknown names."""
+    tool = find(name)
+    return tool is not None and tool.read_only

@@ -1,0 +1,170 @@
+"""shell_run: a command line in the sandbox, in the foreground or in the background."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from engine.tools.base import Tool, ToolContext, ToolInput, ToolOutcome
+from engine.tools.outcomes import cancelled, denied, failed
+from engine.tools.terminal import Decoder, complete_length, plain
+from engine.tools.words import octets, one_line
+from sandbox.operations import Outcome, PollBackground, RunCommand, Status
+
+RUN_SECONDS = 120.0
+POLL_SECONDS = 5.0
+MOST_SECONDS = 3600.0
+
+
+class ShellRunInput(ToolInput):
+    command: str = Field(default="", description="Command line for a shell. Leave out when you give a handle.")
+    timeout: Annotated[float, Field(gt=0, le=MOST_SECONDS)] | SkipJsonSchema[None] = Field(
+        default=None,
+        description="Seconds after which the command is ended, 120 by default; with a handle: how long to wait for "
+        "more output, 5 by default.",
+    )
+    background: bool = Field(default=False, description="Start it and return at once with a handle.")
+    handle: str = Field(default="", description="Read on from this background command instead of running a new one.")
+    offset: int = Field(default=0, ge=0, description="With a handle: byte to read from, as the last result said.")
+    stop: bool = Field(default=False, description="With a handle: end the background command.")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> ShellRunInput:
+        if bool(self.command.strip()) == bool(self.handle):
+            raise ValueError("give either a command to run or the handle of a background command to read on from")
+        return self
+
+
+class ShellRun(Tool[ShellRunInput]):
+    name = "shell_run"
+    description = (
+        "Run a command line with a shell in the sandbox, in the workspace folder. Use it to run tests, builds, "
+        "programs and git; to read, list, search, write or edit files use the fs_ tools. Every call starts a new "
+        "shell: folder and variables do not carry over, so chain with `&&`. There is no keyboard and usually no "
+        "network; give programs their non-interactive options. A person may be asked first and may change the command. "
+        "Servers and watchers: `background: true`, then read on with `handle` and `offset`, and end them with "
+        "`stop: true`. Returns standard output and standard error as they came, without colours, and the exit code at "
+        "the end; of a long output the beginning and the end, with how to read the middle."
+    )
+    input = ShellRunInput
+    keep = "ends"
+
+    def title(self, args: ShellRunInput) -> str:
+        if args.handle:
+            return f"{'stop' if args.stop else 'read on from'} {one_line(args.handle)}"
+        return one_line(args.command) + (" (background)" if args.background else "")
+
+    async def run(self, args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
+        if args.handle:
+            return await _poll(args, ctx)
+        decoder = Decoder()
+
+        def on_output(data: bytes) -> None:
+            if text := decoder.feed(data):
+                ctx.progress(text)
+
+        got = await ctx.broker.run(
+            RunCommand(args.command, timeout=args.timeout or RUN_SECONDS, background=args.background),
+            ctx.caller,
+            on_output,
+        )
+        if rest := decoder.feed(b"", final=True):
+            ctx.progress(rest)
+        outcome = _started(got) if args.background and got.status is Status.OK and got.handle else _ended(got)
+        if got.command and got.command != args.command and outcome.status != "denied":
+            changed = f"[A person changed the command before it ran. This ran:\n{got.command}\n]"
+            outcome = replace(outcome, output=f"{changed}\n{outcome.output}")
+        return outcome
+
+
+async def _poll(args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
+    wait = 0.0 if args.stop else args.timeout or POLL_SECONDS
+    got = await ctx.broker.run(PollBackground(args.handle, args.offset, wait, args.stop), ctx.caller)
+    if got.status is Status.DENIED:
+        return denied(got)
+    if got.status is Status.ERROR:
+        return _not_run(got)
+    if not got.handle:
+        return _ended(got)
+    data = got.data[: complete_length(got.data)]
+    where = args.offset + len(data)
+    note = f"[Still running. Read on with handle {args.handle} and offset {where}.]"
+    return ToolOutcome(
+        status="ok",
+        output=_joined(plain(data) or "[No new output.]", note),
+        summary=f"running, {octets(len(data))} more",
+        items=({"handle": args.handle, "offset": where, "running": True},),
+        seconds=got.seconds,
+    )
+
+
+def _started(got: Outcome) -> ToolOutcome:
+    data = got.data[: complete_length(got.data)]
+    note = f"[Running in the background. Read on with handle {got.handle} and offset {len(data)}.]"
+    return ToolOutcome(
+        status="ok",
+        output=_joined(plain(data), note),
+        summary=f"in the background as {got.handle}",
+        items=({"handle": got.handle, "offset": len(data), "running": True},),
+        seconds=got.seconds,
+    )
+
+
+def _ended(got: Outcome) -> ToolOutcome:
+    """A command that came to an end of any kind; whatever it wrote before is kept."""
+    if got.status is Status.DENIED:
+        return denied(got)
+    if got.status is Status.CANCELLED:
+        base = cancelled(got.seconds)
+        return replace(base, output=_joined(plain(got.data), f"[{base.output}]"), exit_code=got.exit_code)
+    if got.exit_code is None and got.status is not Status.TIMED_OUT:
+        return _not_run(got)
+    error, suggestion = _fault(got)
+    lost = ""
+    if got.total > len(got.data):
+        lost = f"[It wrote {octets(got.total)}; only the first {octets(len(got.data))} were kept.]"
+    last = f"[{error or 'exit code 0'}]" + (f"\n{suggestion}" if suggestion else "")
+    lines = plain(got.data)
+    return ToolOutcome(
+        status="error" if error else "ok",
+        output=_joined(lines or "[No output.]", lost, last),
+        summary=error or _size(lines),
+        error=error,
+        suggestion=suggestion,
+        retryable=got.status is Status.TIMED_OUT,
+        exit_code=got.exit_code,
+        seconds=got.seconds,
+    )
+
+
+def _fault(got: Outcome) -> tuple[str, str]:
+    """What is wrong with how it ended, and what to do; both empty when nothing is."""
+    if got.status is Status.TIMED_OUT:
+        return (
+            got.error or f"timed out after {got.seconds:.0f} s and was ended",
+            got.suggestion or "Give a larger timeout, or start it with background: true and read on.",
+        )
+    if not got.exit_code:
+        return "", ""
+    if got.exit_code < 0:
+        return f"ended by signal {-got.exit_code}", got.suggestion
+    return f"exit code {got.exit_code}", got.suggestion
+
+
+def _not_run(got: Outcome) -> ToolOutcome:
+    error = got.error or "The command could not be run."
+    base = failed(error, got.suggestion, retryable=got.status is Status.TIMED_OUT, seconds=got.seconds)
+    return replace(base, output=_joined(plain(got.data), base.output))
+
+
+def _size(text: str) -> str:
+    lines = text.count("\n") + (not text.endswith("\n") and bool(text))
+    return "no output" if not lines else "1 line" if lines == 1 else f"{lines:,} lines"
+
+
+def _joined(*parts: str) -> str:
+    """The parts that are not empty, each beginning on a line of its own."""
+    return "\n".join(part.rstrip("\n") for part in parts if part)
