@@ -1,0 +1,198 @@
+"""One settings file: read as far as it can be, and changed without touching the rest of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.paths import Home
+from engine.settings_keys import KEYS, PROVIDER_KEYS, Key, SettingError, Value
+
+
+@dataclass(frozen=True, slots=True)
+class SettingWarning:
+    """Something in the settings that was not used, where (line 0: no line) and why."""
+
+    source: str
+    line: int
+    key: str
+    reason: str
+
+    def __str__(self) -> str:
+        place = f"{self.source}:{self.line}" if self.line else self.source
+        return f"{place}: {self.key}: {self.reason}" if self.key else f"{place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What a file sets. ``providers``: name to its keys. ``lines``: where each key stands."""
+
+    values: Mapping[str, Value] = field(default_factory=dict)
+    providers: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    warnings: tuple[SettingWarning, ...] = ()
+
+
+def read_file(path: Path) -> FileContent:
+    """The settings in ``path``; a missing file sets nothing. What cannot be used is a warning, the rest counts."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        data = tomllib.loads(text)
+    except FileNotFoundError:
+        return FileContent()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        return FileContent(warnings=(SettingWarning(str(path), 0, "", f"not used: {reason}"),))
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"line (\d+)", str(error))
+        line = int(found[1]) if found else 0
+        return FileContent(warnings=(SettingWarning(str(path), line, "", f"not used, it is not TOML: {error}"),))
+    return _Reader(str(path), text).read(data)
+
+
+def write_setting(home: Home, key: str, value: Value) -> None:
+    """Set ``key`` in the user's settings, or remove it with None. Comments and order stay; the file changes at once or
+    not at all. Raises SettingError when there is no such setting, the value does not fit or the file cannot be read."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    known = known_key(key)
+    checked = None if value is None else known.check(value)
+    path = home.settings
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
+    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+        raise SettingError(f"{path} cannot be read, so it was left alone: {error}") from error
+    _put(document, key.split("."), checked)
+    _replace(path, tomlkit.dumps(document))
+
+
+def known_key(name: str) -> Key:
+    """The setting called ``name``. Raises SettingError with near misses."""
+    if name in KEYS:
+        return KEYS[name]
+    parts = name.split(".")
+    if len(parts) == 3 and parts[0] == "providers" and parts[1] and parts[2] in PROVIDER_KEYS:
+        return PROVIDER_KEYS[parts[2]]
+    raise SettingError(f"there is no setting {name!r}{_near(name, KEYS)}")
+
+
+def line_of(text: str, key: str) -> int:
+    """The line on which ``key`` (dotted) is set or its table begins, counted from 1; 0 when it is not found."""
+    table: tuple[str, ...] = ()
+    wanted, best = tuple(key.split(".")), 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := re.match(r"\s*\[+([^\]]+)\]", line):
+            table = _dotted(header[1])
+            here = table
+        elif assigned := re.match(r"\s*([\w\-.\"' ]+?)\s*=", line):
+            here = (*table, *_dotted(assigned[1]))
+        else:
+            continue
+        if here == wanted:
+            return number
+        if not best and here == wanted[: len(here)] and here != table:
+            best = number
+    return best
+
+
+class _Reader:
+    """Sorts the data of one file into values and warnings."""
+
+    def __init__(self, source: str, text: str) -> None:
+        self._source = source
+        self._text = text
+        self._warnings: list[SettingWarning] = []
+
+    def read(self, data: dict[str, Any]) -> FileContent:
+        providers = data.pop("providers", {})
+        values: dict[str, Value] = {}
+        for name, value in _flat(data):
+            self._take(values, name, KEYS.get(name), name, value)
+        return FileContent(values, self._providers(providers), tuple(self._warnings))
+
+    def _providers(self, data: object) -> dict[str, Mapping[str, Value]]:
+        if not isinstance(data, dict):
+            self._refuse("providers", "must be a table of tables: [providers.NAME]")
+            return {}
+        found: dict[str, Mapping[str, Value]] = {}
+        for provider, keys in data.items():
+            if not isinstance(keys, dict):
+                self._refuse(f"providers.{provider}", "must be a table")
+                continue
+            values: dict[str, Value] = {}
+            for name, value in keys.items():
+                self._take(values, name, PROVIDER_KEYS.get(name), f"providers.{provider}.{name}", value)
+            found[provider] = values
+        return found
+
+    def _take(self, values: dict[str, Value], name: str, key: Key | None, shown: str, value: object) -> None:
+        if key is None:
+            known = PROVIDER_KEYS if shown.startswith("providers.") else KEYS
+            self._refuse(shown, f"there is no such setting{_near(name, known)}")
+            return
+        try:
+            values[name] = key.check(value)
+        except SettingError as error:
+            self._refuse(shown, str(error))
+
+    def _refuse(self, key: str, reason: str) -> None:
+        self._warnings.append(SettingWarning(self._source, line_of(self._text, key), key, f"not used: {reason}"))
+
+
+def _flat(data: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted names and values; a table that no setting lies below is one value."""
+    for name, value in data.items():
+        full = f"{above}{name}"
+        if isinstance(value, dict) and any(known.startswith(f"{full}.") for known in KEYS):
+            yield from _flat(value, f"{full}.")
+        else:
+            yield full, value
+
+
+def _near(name: str, known: Mapping[str, Key]) -> str:
+    from engine.models.spec import near
+
+    close = near(name, known, limit=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _dotted(text: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in text.split("."))
+
+
+def _put(document: Any, parts: list[str], value: Value) -> None:
+    import tomlkit
+
+    table = document
+    for part in parts[:-1]:
+        if part not in table:
+            if value is None:
+                return
+            table[part] = tomlkit.table()
+        table = table[part]
+        if not isinstance(table, dict):
+            raise SettingError(f"{part!r} is no table in the file")
+    if value is None:
+        table.pop(parts[-1], None)
+    else:
+        table[parts[-1]] = value
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write ``text`` beside ``path`` and move it there, so that no reader ever sees half of it."""
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
