@@ -51,7 +51,7 @@ def cancelled_result(call: ToolCall, turn: int, started: bool) -> ToolResult:
 
 def skipped_result(call: ToolCall, turn: int, reason: str) -> ToolResult:
     """The result of a call that never started. ``reason`` is a clause: "the person sent a message"."""
-    why = clean(reason).strip().rstrip(".") or "the run stopped before this call"
+    why = clean(reason).strip().rstrip(".").removeprefix("not started: ") or "the run stopped before this call"
     return ToolResult(
         call_id=call.id,
         turn=turn,

@@ -1,0 +1,56 @@
+"""Layer 1: old large results give way to pointers, many at once, because each time costs the provider's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.compaction.offload_text import has_way_back, pointer_text
+from engine.compaction.visible import in_request, offloaded, tokens
+from engine.events import Event, ToolResult
+
+RECENT_TURNS = 4
+MIN_CHARS = 2000
+# Of these the text is what counts, and it is small.
+KEPT_TOOLS = frozenset({"todo_write", "user_ask"})
+
+__all__ = ["Offload", "choose", "pointer_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offload:
+    """Which results become pointers, with the texts, and about how many tokens that frees. Empty: not worth it."""
+
+    call_ids: tuple[str, ...] = ()
+    pointers: tuple[str, ...] = ()
+    tokens_saved: int = 0
+
+
+def choose(events: Sequence[Event], gain: int) -> Offload:
+    """The results to move out, oldest first: large, older than the last few turns, and with a way back. Nothing when
+    together they would free fewer than ``gain`` tokens."""
+    already = offloaded(events)
+    results = [e for e in _old(in_request(events)) if _movable(e) and e.call_id not in already]
+    pointers = tuple(pointer_text(result) for result in results)
+    saved = tokens(sum(len(r.text) - len(p) for r, p in zip(results, pointers, strict=True)))
+    if not results or saved < gain:
+        return Offload()
+    return Offload(tuple(result.call_id for result in results), pointers, saved)
+
+
+def _old(events: Sequence[Event]) -> list[ToolResult]:
+    """Results before the last few answers of the model."""
+    answers = [i for i, e in enumerate(events) if e.type == "assistant_message" and not e.aborted]
+    end = answers[-RECENT_TURNS] if len(answers) >= RECENT_TURNS else 0
+    return [e for e in events[:end] if e.type == "tool_result"]
+
+
+def _movable(result: ToolResult) -> bool:
+    is_skill = any(str(row.get("path", "")).startswith("skill:") for row in result.items)
+    return (
+        result.name not in KEPT_TOOLS
+        and not is_skill
+        and len(result.text) >= MIN_CHARS
+        and has_way_back(result)
+        and len(pointer_text(result)) * 2 < len(result.text)
+    )

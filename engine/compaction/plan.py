@@ -1,0 +1,153 @@
+"""When to make room and where to cut. All thresholds are shares of the window, so none can exceed it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Literal
+
+from engine.compaction.ledger import Ledger, extract
+from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, offloaded, tokens
+from engine.events import Compacted, Event, PromptRendered
+
+
+# What takes the place of a text must be smaller than this share of it.
+SMALLER = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """In tokens. offload, summary: prompt sizes from which each is due. tail: how much of the newest history a summary
+    leaves as it is. ledger: the most a ledger may take. gain: less than this is not worth a compaction."""
+
+    offload: int
+    summary: int
+    tail: int
+    ledger: int
+    gain: int
+
+
+def thresholds(window: int) -> Thresholds:
+    """The thresholds for a window of ``window`` tokens. What a summary leaves (tail, ledger and the summary itself) is
+    below the offload threshold, so that a compaction cannot call for the next one."""
+    window = max(window, 100)
+    reserve = min(12_000, window // 4)
+    summary = window - reserve - window // 20
+    return Thresholds(
+        offload=summary * 3 // 4,
+        summary=summary,
+        tail=min(40_000, window // 5),
+        ledger=min(10_000, window // 10),
+        gain=window // 20,
+    )
+
+
+def needs(tokens_used: int, window: int, floor: int = 0) -> Literal["offload", "summary"] | None:
+    """What is due for a prompt of ``tokens_used``. None also when it is (nearly) all ``floor``: then compacting again
+    would change nothing, see `stuck`."""
+    at = thresholds(window)
+    if tokens_used < at.offload or tokens_used - floor < at.gain:
+        return None
+    return "summary" if tokens_used >= at.summary else "offload"
+
+
+def floor(events: Sequence[Event]) -> int:
+    """Tokens no compaction can free: identity, catalogue, tools; or what the last compaction left, if that is more."""
+    rendered = next((e for e in reversed(events) if isinstance(e, PromptRendered)), None)
+    last = next((e for e in reversed(events) if isinstance(e, Compacted)), None)
+    fixed = 0
+    if rendered:
+        tools = json.dumps([tool.model_dump() for tool in rendered.tools])
+        fixed = tokens(len(rendered.identity) + len(rendered.catalogue) + len(tools))
+    return max(fixed, last.tokens_after if last else 0)
+
+
+def stuck(tokens_used: int, window: int, floor: int) -> str:
+    """Why no compaction can help, for a person; empty when one can or none is due."""
+    at = thresholds(window)
+    if tokens_used < at.summary or tokens_used - floor >= at.gain:
+        return ""
+    return (
+        f"About {floor:,} tokens cannot be compacted and the window has {window:,}. "
+        "Use a model with a larger window, a larger --context-window, or start a new session."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPlan:
+    """A summary to be made: events before ``keep_from`` go, ``ledger_text`` and the summary take their place.
+
+    replaced: characters that leave the request, an earlier summary among them.
+    """
+
+    keep_from: int
+    ledger: Ledger
+    ledger_text: str
+    replaced: int
+
+    def shrinks(self, summary: str = "") -> bool:
+        """Whether the ledger with ``summary`` is really smaller than what it replaces."""
+        return len(self.ledger_text) + len(summary) < SMALLER * self.replaced
+
+
+def plan_summary(events: Sequence[Event], window: int) -> SummaryPlan | None:
+    """Where to cut and what the ledger of the part before says, with the todo list as it is now; None when nothing
+    can be cut off."""
+    at = thresholds(window)
+    cut = keep_from(events, at.tail)
+    if not cut:
+        return None
+    todo = next((e.items for e in reversed(events) if e.type == "todo_changed"), ())
+    ledger = replace(extract(e for e in events if e.seq < cut), todo=todo)
+    pointers = offloaded(events)
+    going = sum(chars(e, pointers) for e in in_request(events) if e.seq < cut)
+    before = last_summary(events)
+    replaced = going + (len(before.ledger) + len(before.summary) if before else 0)
+    return SummaryPlan(cut, ledger, ledger.text(int(at.ledger * CHARS_PER_TOKEN)), replaced)
+
+
+def keep_from(events: Sequence[Event], tail: int) -> int:
+    """The seq from which events stay: a turn boundary, never between a call and its result and never behind a user
+    message the model has not answered. About ``tail`` tokens stay, twice as many rather than nothing; 0 when nothing
+    of the request can go."""
+    now = in_request(events)
+    pointers = offloaded(events)
+    sizes = [chars(event, pointers) for event in now]
+    before = dict(zip((event.seq for event in now), accumulate(sizes, initial=0), strict=False))
+    total = sum(sizes)
+    places = [seq for seq in _boundaries(now) if before.get(seq, total) > 0]
+    for room in (tail, 2 * tail):
+        fitting = (seq for seq in places if seq in before and tokens(total - before[seq]) <= room)
+        if (first := next(fitting, None)) is not None:
+            return first
+    return places[-1] if places else 0
+
+
+def _boundaries(events: Sequence[Event]) -> list[int]:
+    """Seqs before which a cut keeps every call with its result, in order; the last may be the end of the log."""
+    found: list[int] = []
+    waiting: set[str] = set()
+    for event in events:
+        if event.type in ("turn_started", "user_message", "assistant_message") and not waiting:
+            found.append(event.seq)
+        if event.type == "assistant_message" and not event.aborted:
+            waiting = {call.id for call in event.calls}
+        elif event.type == "tool_result":
+            waiting.discard(event.call_id)
+    if events and not waiting:
+        found.append(events[-1].seq + 1)
+    unanswered = _first_unanswered(events)
+    return [seq for seq in found if unanswered is None or seq <= unanswered]
+
+
+def _first_unanswered(events: Sequence[Event]) -> int | None:
+    """The first user message since the model's last answer."""
+    first = None
+    for event in events:
+        if event.type == "user_message" and first is None:
+            first = event.seq
+        elif event.type == "assistant_message" and not event.aborted:
+            first = None
+    return first
