@@ -19,9 +19,12 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 class Frozen(BaseModel):
-    """Base of all event data: immutable; unknown fields of a newer version are ignored on reading."""
+    """Base of all event data: immutable; unknown fields of a newer version are ignored on reading.
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    Infinity and NaN become strings in JSON, which reads them back: as null they would make the event unreadable.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="strings")
 
 
 class Stored(Frozen):

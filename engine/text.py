@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 _NUL_PICTURE = "\u2400"
+_DELETE = 0x7F
+
+
+def _pictures() -> dict[int, str]:
+    """What a terminal would obey or be led astray by, each with what is shown instead."""
+    controls = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
+    controls[_DELETE] = "\u2421"
+    hidden = [*range(0x80, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+    return controls | {code: f"⟨U+{code:04X}⟩" for code in hidden}
+
+
+_VISIBLE = _pictures()
 
 
 def clean(text: str) -> str:
@@ -15,3 +27,9 @@ def clean(text: str) -> str:
         # Valid surrogate pairs (two escapes of one JSON string) join into their character; lone ones are replaced.
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def visible(text: str) -> str:
+    """``text`` fit for a terminal: controls other than newline and tab are shown as pictures (ESC as ␛), and so are
+    C1 controls, line separators and marks that reorder the line, by their number. CRLF counts as a newline."""
+    return clean(text).replace("\r\n", "\n").translate(_VISIBLE)

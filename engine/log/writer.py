@@ -83,11 +83,11 @@ class SessionWriter:
                 raise RuntimeError(f"session {self.session} is closed: nothing can be appended to it")
             self.seq += 1
             now = datetime.now(UTC)
-            stored = event.model_copy(update={"session": self.session, "seq": self.seq, "at": now})
+            stored = cast(E, event.model_copy(update={"session": self.session, "seq": self.seq, "at": now}))
             try:
                 body = rows.dump(stored)
             except ValueError:
-                stored = cast(E, rows.storable(stored))
+                stored = rows.storable(stored)
                 body = rows.dump(stored)
             lasting = durable or stored.type in DURABLE
             artifact = getattr(stored, "artifact", "")
