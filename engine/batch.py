@@ -78,8 +78,13 @@ class Batch:
     ) -> None:
         for task in sorted(done, key=list(tasks).index):
             call = tasks[task]
-            result = cancelled_result(call, self._turn, started=True) if task.cancelled() else task.result()
+            result = self._cut(call) if task.cancelled() else task.result()
             self._after(self._session.append(result))
+
+    def _cut(self, call: ev.ToolCall) -> ev.ToolResult:
+        if _cut_at_the_gate(self._session.events, call.id):
+            return skipped_result(call, self._turn, "the run was interrupted while this call waited for approval")
+        return cancelled_result(call, self._turn, started=True)
 
     def _skip(self, calls: Sequence[ev.ToolCall], reason: str) -> None:
         for call in calls:
@@ -93,3 +98,14 @@ async def _ended(tasks: set[asyncio.Task[ev.ToolResult]]) -> None:
             await asyncio.wait(tasks)
         except asyncio.CancelledError:
             continue
+
+
+def _cut_at_the_gate(events: Sequence[ev.Event], call_id: str) -> bool:
+    """Whether the last thing known of a cut call is that its approval was still open: then it never ran."""
+    for event in reversed(events):
+        if event.type == "approval_requested" and event.call_id == call_id:
+            decided = next((e for e in reversed(events) if e.type == "approval_decided" and e.id == event.id), None)
+            return decided is None or decided.choice == "deny"
+        if event.type == "assistant_message":
+            return False
+    return False

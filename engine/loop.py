@@ -52,7 +52,7 @@ class Loop:
         self._put = put
         self._after = after
         self._surroundings = surroundings
-        self._compactor = Compactor(session, put)
+        self._compactor = Compactor(session)
 
     async def run(self) -> Stop:
         """Work until there is nothing left to do or something forbids going on. Raises CancelledError."""

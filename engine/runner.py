@@ -19,7 +19,7 @@ from engine import commands as cmd
 from engine import events as ev
 from engine.asking import People
 from engine.limits import WorkClock
-from engine.log import Artifacts
+from engine.log import ArtifactDamaged, Artifacts
 from engine.loop import Loop, Stop
 from engine.models.base import Model, ModelError
 from engine.prompt.runtime import Surroundings
@@ -240,10 +240,17 @@ class Runner:
             caller=Caller(session=self.session.id, tool=call.name, call_id=call.id),
             session_dir=self._parts.session_dir,
             ask_user=ask_user,
-            read_artifact=self._parts.artifacts.find,
+            read_artifact=self._read_artifact,
             read_skill=self._parts.read_skill,
             progress=progress,
         )
+
+    def _read_artifact(self, digest: str) -> bytes | None:
+        try:
+            return self._parts.artifacts.get(digest)
+        except ArtifactDamaged as error:
+            log.warning("%s", error)
+            return None
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

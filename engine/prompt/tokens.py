@@ -1,4 +1,4 @@
-"""How many tokens a text has, offline. Exact counting is only paid for where it can matter: see `estimate`."""
+"""How many tokens a text has, offline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ def count(text: str) -> int:
     return len(_encoding().encode_ordinary(text))
 
 
+def rough(chars: int) -> int:
+    """About how many tokens ``chars`` characters are: good enough to choose by."""
+    return int(chars / CHARS_PER_TOKEN)
+
+
 def estimate(text: str, room: int) -> int:
     """Tokens of ``text``: by its length while that is far below ``room`` (tokens to spare), else counted."""
-    rough = int(len(text) / CHARS_PER_TOKEN) + 1
-    return rough if rough < room / 2 else count(text)
+    guess = rough(len(text)) + 1
+    return guess if guess < room / 2 else count(text)
