@@ -24,6 +24,10 @@ class Signs:
     prompt: str = "›"
     full: str = "█"
     empty: str = "░"
+    gauge: str = "━"
+    gauge_rest: str = "─"
+    mark: str = "┼"
+    focus: str = "▌"
     steps: str = "▁▂▃▄▅▆▇█"
     rule: str = "─"
     folded: str = "▸"
@@ -43,6 +47,10 @@ ASCII = Signs(
     prompt=">",
     full="#",
     empty=".",
+    gauge="=",
+    gauge_rest="-",
+    mark="|",
+    focus=">",
     steps="_.,-~=+#",
     rule="-",
     folded=">",

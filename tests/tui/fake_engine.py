@@ -1,0 +1,89 @@
+"""An engine handle that tests drive with events; it keeps what it was told."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from engine import events as ev
+from engine.commands import Command, OpenSession
+from engine.handle import EngineHandle
+from engine.options import EngineOptions
+from engine.queries import CompleteFiles, FoundModel, Query, RuleTrial, Survey, SurveyResult, TryRule
+from engine.state import TaskState, fold, step
+
+SURVEY = SurveyResult(
+    models=(
+        FoundModel("anthropic/claude-x", "key in ANTHROPIC_API_KEY", True),
+        FoundModel("ollama", "127.0.0.1:11434", False, "no server answers", "start it with: ollama serve"),
+    ),
+    chosen="anthropic/claude-x",
+    why="a key is in the environment",
+    sandbox="bwrap",
+    sandbox_works=True,
+)
+
+
+class FakeHandle(EngineHandle):
+    """Opens session ``s1`` (then ``s2``, …) when told to. `tell` appends a stored event and publishes the new state,
+    as the engine does; `show` publishes a live one."""
+
+    def __init__(self, options: EngineOptions | None = None) -> None:
+        super().__init__(options or EngineOptions(cwd=Path("/src/shop")))
+        self.sent: list[Command] = []
+        self.asked: list[Query] = []
+        self.answers: dict[type, Any] = {Survey: SURVEY, CompleteFiles: ("a.py",), TryRule: RuleTrial(("git log",))}
+        self.started = False
+        self.closed = 0
+        self.state = TaskState()
+        self.past: tuple[ev.Event, ...] = ()
+        self._callback: Callable[[ev.AnyEvent], None] | None = None
+        self._sessions = itertools.count(1)
+        self._seq = itertools.count(1)
+
+    def start(self) -> None:
+        self.started = True
+
+    def subscribe(self, callback: Callable[[ev.AnyEvent], None]) -> Callable[[], None]:
+        self._callback = callback
+        return lambda: None
+
+    def send(self, command: Command) -> None:
+        self.sent.append(command)
+        if isinstance(command, OpenSession):
+            session = command.id or f"s{next(self._sessions)}"
+            self.state = fold(self.past, TaskState(session=session))
+            self._seq = itertools.count(self.state.seq + 1)
+            self.show(ev.SessionOpened(session=session, events=self.past, state=self.state))
+
+    def query(self, query: Query) -> Future[Any]:
+        self.asked.append(query)
+        future: Future[Any] = Future()
+        answer = self.answers.get(type(query))
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+        return future
+
+    def close(self, timeout: float = 5.0) -> None:
+        self.closed += 1
+
+    def show(self, event: ev.AnyEvent) -> None:
+        assert self._callback is not None
+        self._callback(event)
+
+    def tell(self, *events: ev.Event) -> None:
+        """Store and publish."""
+        for event in events:
+            stored = event.model_copy(update={"session": self.state.session, "seq": next(self._seq)})
+            self.state = step(self.state, stored)
+            self.show(stored)
+            self.show(ev.StateChanged(session=self.state.session, state=self.state))
+
+    def commands(self, kind: type) -> list[Any]:
+        """What it was told of one kind."""
+        return [command for command in self.sent if isinstance(command, kind)]

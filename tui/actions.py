@@ -1,0 +1,182 @@
+"""Everything a person can do, in one table: key bindings, palette, slash commands, help and the last line read it.
+
+An action is a method ``action_<name>`` of the workbench screen (``place`` screen), of the app (``place`` app, works
+everywhere) or a key some widget handles itself (``place`` widget: listed, not bound).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.binding import Binding, BindingType
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What decides which keys are of use now. ``focus``: composer, transcript, task, todo, cache, approvals, tools or
+    nothing; ``pending`` and ``waiting``: messages queued, requests that wait for a person."""
+
+    running: bool = False
+    focus: str = "composer"
+    pending: int = 0
+    waiting: int = 0
+    narrow: bool = False
+    editing: bool = False
+
+    @property
+    def typing(self) -> bool:
+        return self.focus == "composer"
+
+
+Test = Callable[[Situation], bool]
+
+
+def _always(_: Situation) -> bool:
+    return True
+
+
+def _never(_: Situation) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """``keys``: Textual's names, the first is shown. ``hint``: the word on the last line, shown when ``when`` holds.
+    ``typed``: further keys that count only while nothing is being typed. ``slash``: the command after ``/``.
+    ``argument``: what may follow it, for people. ``listed``: whether the palette offers it."""
+
+    name: str
+    title: str
+    group: str
+    keys: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
+    hint: str = ""
+    when: Test = _never
+    slash: str = ""
+    argument: str = ""
+    place: Literal["screen", "app", "widget"] = "screen"
+    call: str = ""
+    listed: bool = True
+
+    @property
+    def click(self) -> str:
+        """The action string that does it, '' for what a widget does itself."""
+        if self.place == "widget":
+            return ""
+        return f"{self.place}.{self.call or self.name}"
+
+
+TALK, SEE, DECIDE, SESSION, APP = "Talk to the agent", "Look around", "Decide", "Sessions", "The app"
+
+ACTIONS: tuple[Action, ...] = (
+    Action("send", "Send the message", TALK, ("enter",), hint="send", place="widget", listed=False,
+           when=lambda s: s.typing and not s.running),
+    Action("steer", "Steer: say it now, the agent reads it after the running tool", TALK, ("enter",), hint="steer",
+           when=lambda s: s.typing and s.running, place="widget", listed=False),
+    Action("follow_up", "Queue a follow-up for when this run is done", TALK, ("alt+enter",), hint="follow up",
+           when=lambda s: s.typing and s.running, place="widget", listed=False),
+    Action("save_todo", "Save the edited todo list", TALK, ("ctrl+s",), hint="save", place="widget", listed=False,
+           when=lambda s: s.editing),
+    Action("take_back", "Take the newest waiting message back", TALK, ("alt+up",), hint="take back",
+           when=lambda s: s.pending > 0, slash="undo"),
+    Action("interrupt", "Interrupt the agent", TALK, ("escape",), hint="interrupt",
+           when=lambda s: s.running and not s.editing, slash="stop"),
+    Action("compose", "Type a message", TALK, typed=("i",), hint="type", when=lambda s: not s.typing and not s.editing),
+    Action("edit_todo", "Edit todo.md", TALK, hint="", slash="todo"),
+    Action("edit_todo_here", "Edit todo.md in the todo pane", TALK, typed=("e",), hint="edit", place="widget",
+           when=lambda s: s.focus == "todo" and not s.editing, listed=False),
+    Action("answer", "Answer what waits for you", DECIDE, ("ctrl+g",), hint="answer", when=lambda s: s.waiting > 0,
+           slash="answer"),
+    Action("cycle_approve", "Change what happens when something is risky: ask, sandboxed, rules, deny", DECIDE,
+           ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|sandboxed|rules|deny"),
+    Action("next_pane", "Go to the next pane", SEE, ("tab",), hint="panes", when=_always, listed=False),
+    Action("tab_transcript", "Show the transcript", SEE, ("alt+1",), ("1",), call="tab('transcript')"),
+    Action("tab_task", "Show the task", SEE, ("alt+2",), ("2",), call="tab('task')"),
+    Action("tab_todo", "Show the todo list", SEE, ("alt+3",), ("3",), call="tab('todo')"),
+    Action("tab_cache", "Show the cache", SEE, ("alt+4",), ("4",), call="tab('cache')"),
+    Action("tab_approvals", "Show the approvals", SEE, ("alt+5",), ("5",), call="tab('approvals')"),
+    Action("tab_tools", "Show the tools", SEE, ("alt+6",), ("6",), call="tab('tools')"),
+    Action("replay", "Replay this session", SESSION, ("f3",), hint="replay", when=lambda s: not s.running,
+           slash="replay"),
+    Action("sessions", "Open another session", SESSION, ("ctrl+o",), hint="sessions", when=lambda s: not s.running,
+           slash="sessions"),
+    Action("new_session", "Start a new session", SESSION, ("ctrl+n",), slash="new"),
+    Action("rename", "Give the session another title", SESSION, slash="title", argument="TEXT"),
+    Action("change_model", "Change the model", SESSION, slash="model", argument="PROVIDER/MODEL"),
+    Action("change_limits", "Change the limits of the run", SESSION, slash="limits",
+           argument="turns=N calls=N tokens=N cost=USD seconds=N"),
+    Action("compact", "Compact the conversation now", SESSION, slash="compact", argument="FOCUS"),
+    Action("change_theme", "Change the colours", APP, slash="theme", argument="NAME", place="app"),
+    Action("setup", "Setup: models found, sandbox, colours", APP, slash="setup"),
+    Action("trust", "Trust the project files of this folder, or take it back", APP, slash="trust"),
+    Action("quit", "Quit; what runs is interrupted and saved", APP, ("ctrl+q",), slash="quit", place="app"),
+    Action("command_palette", "All actions", APP, ("ctrl+p",), hint="palette", when=_always, place="app",
+           listed=False),
+    Action("help", "Keys and commands", APP, ("f1",), ("question_mark",), hint="help", when=_always, slash="help",
+           place="app"),
+)  # fmt: skip
+
+BY_SLASH = {action.slash: action for action in ACTIONS if action.slash}
+APPROVE_MODES = ("ask", "sandboxed", "rules", "deny")
+MODE_WORDS = {
+    "ask": "every risky operation waits for you",
+    "sandboxed": "what the sandbox fully contains runs unasked, the rest waits for you",
+    "rules": "your stored rules decide, the rest is denied",
+    "deny": "whatever would ask is denied",
+}
+
+NAMES = {
+    "escape": "Esc",
+    "question_mark": "?",
+    "enter": "Enter",
+    "tab": "Tab",
+    "up": "Up",
+    "down": "Down",
+    "left": "Left",
+    "right": "Right",
+    "space": "Space",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+}
+
+
+def key_name(key: str) -> str:
+    """A key as people read it: ``Ctrl+P``, ``Alt+Up``, ``?``, ``F3``."""
+    *held, last = key.split("+")
+    name = NAMES.get(last, last.upper() if held or (len(last) in (2, 3) and last[0] == "f") else last)
+    return "+".join([*(h.capitalize() for h in held), name])
+
+
+def hints(situation: Situation) -> list[Action]:
+    """What the last line offers, in the order of the table; help comes last."""
+    return [action for action in ACTIONS if action.hint and action.keys + action.typed and action.when(situation)]
+
+
+def bindings(place: Literal["screen", "app"]) -> list[BindingType]:
+    """Textual bindings of the actions of a place. Those of the app work over every screen, dialogs included."""
+    made: list[BindingType] = []
+    for action in ACTIONS:
+        if action.place != place:
+            continue
+        call = action.call or action.name
+        # A key that can be typed must reach whoever is being typed into first, so it never has priority.
+        made += [Binding(key, call, action.title, show=False, priority=place == "app") for key in action.keys]
+        made += [Binding(key, call, action.title, show=False) for key in action.typed]
+    return made
+
+
+def slash_commands() -> list[tuple[str, str]]:
+    """``(command, what may follow and what it does)`` for the composer's completion."""
+    return [(action.slash, _titled(action)) for action in ACTIONS if action.slash]
+
+
+def _titled(action: Action) -> str:
+    return f"{action.argument}  {action.title}" if action.argument else action.title
+
+
+def next_mode(mode: str) -> str:
+    """The approve mode after ``mode``, round and round."""
+    at = APPROVE_MODES.index(mode) if mode in APPROVE_MODES else -1
+    return APPROVE_MODES[(at + 1) % len(APPROVE_MODES)]

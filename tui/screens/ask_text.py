@@ -1,0 +1,46 @@
+"""A small dialog that asks for one line of text: a model, a title, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+import themes
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+
+class AskText(ModalScreen[str | None]):
+    """Dismisses with the text, or None. ``check`` returns what is wrong with it, '' when nothing is."""
+
+    CSS_PATH = themes.stylesheet("ask_text")
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
+
+    def __init__(self, title: str, value: str, help: str, check: Callable[[str], str] | None = None) -> None:
+        super().__init__()
+        self._title, self._value, self._help, self._check = title, value, help, check
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="ask"):
+            yield Static(Text(self._title), id="ask-title")
+            yield Input(self._value, id="ask-input", select_on_focus=False)
+            yield Static(Text(self._help), id="ask-help")
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        text = message.value.strip()
+        wrong = self._check(text) if self._check else ""
+        if wrong:
+            self.query_one("#ask-help", Static).update(Text(wrong))
+            self.add_class("-wrong")
+        else:
+            self.dismiss(text)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)

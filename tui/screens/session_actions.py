@@ -1,0 +1,114 @@
+"""Actions of the workbench that open, replay and change a session. Each change is a command; the engine makes it an
+event, and what is shown follows from that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engine.commands import ChangeSetting, OpenSession
+from tui import limits, slots
+from tui.actions import APPROVE_MODES, MODE_WORDS, next_mode
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from tui.app import WorkbenchApp
+
+    Base = Screen[None]
+else:
+    Base = object
+
+MODEL_HELP = (
+    "provider/model, such as anthropic/…, openai/…, openai-chat/… with --base-url, local/FILE.gguf, script/FILE"
+)
+
+
+class SessionActions(Base):
+    """Mixed into the workbench screen, which provides ``bench``."""
+
+    bench: WorkbenchApp
+
+    def change(self, name: str, value: Any) -> None:
+        """Ask the engine to change a setting of the session."""
+        self.bench.link.send(lambda session: ChangeSetting(session, name, value))
+
+    def action_cycle_approve(self) -> None:
+        """The mode after the present one; quick presses count from the one asked for last."""
+        self.set_approve(next_mode(self.bench.mode))
+
+    def set_approve(self, mode: str) -> None:
+        """Change what happens when something is risky, and say what that means."""
+        if mode not in APPROVE_MODES:
+            self.bench.say(f"There is no mode {mode!r}: {', '.join(APPROVE_MODES)}.", warn=True)
+            return
+        self.bench.mode = mode
+        self.change("approve", mode)
+        self.bench.say(f"{mode}: {MODE_WORDS[mode]}")
+
+    def action_change_model(self, spec: str = "") -> None:
+        if spec:
+            self.change("model", spec)
+            return
+        state = self.bench.link.state
+        self._ask("Model for the next turn", state.model if state else "", MODEL_HELP, "model")
+
+    def action_rename(self, title: str = "") -> None:
+        if title:
+            self.change("title", title)
+            return
+        state = self.bench.link.state
+        self._ask("Title of this session", state.title if state else "", "Shown above and in the list.", "title")
+
+    def _ask(self, title: str, value: str, help: str, name: str) -> None:
+        from tui.screens.ask_text import AskText
+
+        def done(text: str | None) -> None:
+            if text and text != value:
+                self.change(name, text)
+
+        self.app.push_screen(AskText(title, value, help), done)
+
+    def action_change_limits(self, text: str = "") -> None:
+        state = self.bench.link.state
+        present = state.limits.model_dump() if state else {}
+        if text:
+            try:
+                self.change("limits", limits.parse(text, present))
+            except ValueError as error:
+                self.bench.say(str(error), warn=True)
+            return
+        from tui.screens.ask_text import AskText
+
+        def wrong(written: str) -> str:
+            try:
+                limits.parse(written, present)
+            except ValueError as error:
+                return str(error)
+            return ""
+
+        def done(written: str | None) -> None:
+            if written is not None:
+                self.change("limits", limits.parse(written, present))
+
+        help = "Each stops the run with its state saved. none lifts a limit; money in USD."
+        self.app.push_screen(AskText("Limits of a run", limits.write(present), help, wrong), done)
+
+    def action_new_session(self) -> None:
+        self.bench.link.open(OpenSession())
+
+    def action_sessions(self) -> None:
+        def chosen(id: str | None) -> None:
+            if id:
+                self.bench.link.open(OpenSession(id=id))
+
+        self.app.push_screen(slots.sessions(self.bench.ask), chosen)
+
+    def action_replay(self) -> None:
+        if self.bench.link.session:
+            self.app.push_screen(slots.player(self.bench.ask, self.bench.link.session))
+
+    def action_setup(self) -> None:
+        self.bench.set_up()
+
+    def action_trust(self) -> None:
+        self.bench.ask_trust()

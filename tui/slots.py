@@ -1,0 +1,67 @@
+"""Where the workbench's larger parts come from: each is imported at the moment it is needed and not before, so that
+the first frame pays only for what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textual.screen import ModalScreen, Screen
+    from textual.widget import Widget
+
+    from engine.commands import Decide
+    from engine.queries import Query, RuleTrial
+
+Ask = Callable[["Query"], Awaitable[Any]]
+
+
+def transcript(ask: Ask) -> Widget:
+    """The transcript: takes events by ``feed``."""
+    from tui.transcript.view import Transcript
+
+    return Transcript(ask)
+
+
+def composer(ask: Ask) -> Widget:
+    """Where a person types; completes files by asking the engine."""
+    from tui.actions import slash_commands
+    from tui.widgets.composer import Composer
+
+    async def complete(text: str) -> tuple[str, ...]:
+        from engine.queries import CompleteFiles
+
+        return tuple(await ask(CompleteFiles(text)))
+
+    return Composer(complete, slash_commands(), ())
+
+
+def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Decide | str | None]:
+    """The dialog for an approval or a question."""
+    if request.type == "question_asked":
+        from tui.dialogs.question import QuestionDialog
+
+        return QuestionDialog(request)
+    from tui.dialogs.approval import ApprovalDialog
+
+    async def try_rule(rule: str) -> RuleTrial:
+        from engine.queries import TryRule
+
+        trial: RuleTrial = await ask(TryRule(request.session, rule))
+        return trial
+
+    return ApprovalDialog(request, *place, try_rule)
+
+
+def sessions(ask: Ask) -> Screen[str | None]:
+    """The list of stored sessions; its result is the id of the one to open."""
+    from tui.screens.sessions import SessionsScreen
+
+    return SessionsScreen(ask)
+
+
+def player(ask: Ask, session: str) -> Screen[Any]:
+    """The replay of a stored session."""
+    from tui.screens.player import PlayerScreen
+
+    return PlayerScreen(ask, session)

@@ -1,0 +1,97 @@
+"""The strip above the composer: steers and follow-ups that wait, and the steer that has just been delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual.widget import Widget
+
+from tui.look import Look, one_line, spread
+
+if TYPE_CHECKING:
+    from engine.events import Event
+    from engine.state import TaskState
+
+MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A steer that entered the conversation and goes out with ``turn``."""
+
+    text: str
+    turn: int
+
+
+class QueueStrip(Widget):
+    """Takes no line while nothing waits."""
+
+    def __init__(self, look: Look, *, id: str = "queue") -> None:
+        super().__init__(id=id)
+        self.look = look
+        self.state: TaskState | None = None
+        self.delivered: tuple[Delivered, ...] = ()
+        self._turn = 0
+        self.display = False
+
+    def feed(self, events: Iterable[Event]) -> None:
+        """Follow what was delivered: a steer is shown until the turn it was sent with has been answered."""
+        for event in events:
+            if event.type == "turn_started":
+                self._turn = event.turn
+            elif event.type == "user_message" and event.kind == "steer":
+                self.delivered += (Delivered(event.text, self._turn + 1),)
+            elif event.type == "assistant_message":
+                self.delivered = tuple(d for d in self.delivered if d.turn > event.turn)
+            elif event.type == "run_finished":
+                self.delivered = ()
+
+    def show(self, state: TaskState) -> None:
+        """Take the newest task state."""
+        before = self._lines()
+        self.state = state
+        after = self._lines()
+        self.display = bool(after)
+        if before or after:
+            self.refresh(layout=len(before) != len(after))
+
+    def clear(self) -> None:
+        """Another session."""
+        self.delivered, self._turn, self.state = (), 0, None
+        self.display = False
+
+    def dress(self, look: Look) -> None:
+        self.look = look
+        self.refresh()
+
+    def _lines(self) -> list[Text]:
+        return queue_lines(self.state, self.delivered, self.size.width or 80, self.look)
+
+    def render(self) -> Text:
+        return Text("\n", no_wrap=True).join(self._lines())
+
+
+def queue_lines(state: TaskState | None, delivered: tuple[Delivered, ...], width: int, look: Look) -> list[Text]:
+    """A line each, at most four; what does not fit is counted."""
+    roles = look.roles
+    rows = [(f"{'steer:':<7}", d.text, f"{look.signs.done} sent at turn {d.turn}") for d in delivered]
+    pending = state.pending if state else ()
+    for item in pending:
+        steer = item.kind == "steer"
+        last = "  Alt+Up takes it back" if item is pending[-1] else ""
+        rows.append((f"{'steer:' if steer else 'next:':<7}", item.text, ("soon" if steer else "after this run") + last))
+    hidden = len(rows) - MOST
+    if hidden > 0:
+        rows = [("", f"{hidden + 1} more wait", ""), *rows[-(MOST - 1) :]]
+    return [
+        spread(
+            Text.assemble((f" {label}", roles.you), one_line(text)),
+            Text(f"{note} " if note else "", style=roles.muted),
+            width,
+            look.signs.ellipsis,
+        )
+        for label, text, note in rows
+    ]

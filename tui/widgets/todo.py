@@ -1,0 +1,171 @@
+"""The todo pane: todo.md as it is now; ``e`` edits it in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import TextArea
+
+from tui.look import Look, clip, one_line, wrapped
+from tui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from engine.events import Event
+    from engine.state import TaskState
+
+INDENT = 3
+ITEM_LINES = 3
+
+
+class TodoList(Pane):
+    TITLE = "TODO"
+
+    def __init__(self, look: Look, *, id: str) -> None:
+        super().__init__(look, id=id)
+        self.by = ""
+        self.has_draft = False
+
+    def head(self, width: int) -> Text:
+        if self.has_draft:
+            return Text("your draft waits: e", style=self.look.roles.warn)
+        if not self.state or not self.state.todo:
+            return Text()
+        who = {"person": " · by you", "model": " · by the agent"}.get(self.by, "")
+        return Text(f"{self.state.todo_done} / {len(self.state.todo)}{who}", style=self.look.roles.muted)
+
+    def body(self, width: int) -> list[Text]:
+        return todo_lines(self.state, width, self.look)
+
+    def feed(self, events: Iterable[Event]) -> None:
+        """Remember who changed the list last."""
+        for event in events:
+            if event.type == "todo_changed":
+                self.by = event.by
+
+
+def todo_lines(state: TaskState | None, width: int, look: Look) -> list[Text]:
+    """A line an item, wrapped; the sign says done, being worked on, or to do."""
+    if state is None or not (state.todo or state.todo_text.strip()):
+        return [Text(" nothing planned yet", style=look.roles.muted)]
+    if not state.todo:
+        return [clip(Text(f" {one_line(line)}"), width) for line in state.todo_text.splitlines()]
+    signs, roles = look.signs, look.roles
+    marks = {
+        "done": (signs.done, roles.ok, roles.muted),
+        "active": (signs.running, roles.accent, roles.text),
+        "pending": (signs.todo, roles.muted, roles.text),
+    }
+    lines: list[Text] = []
+    for item in state.todo:
+        sign, sign_style, style = marks[item.status]
+        rows = wrapped(item.text, max(6, width - INDENT), ITEM_LINES, signs.ellipsis)
+        lines.append(Text.assemble((f" {sign} ", sign_style), (rows[0], style)))
+        lines += [Text(" " * INDENT + more, style=style) for more in rows[1:]]
+    return [clip(line, width) for line in lines]
+
+
+class TodoEditor(TextArea):
+    """todo.md being edited by a person."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "Save todo.md"),
+        Binding("escape", "leave", "Leave; the draft is kept"),
+    ]
+
+    class Save(Message):
+        """Write this text."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Leave(Message):
+        """Go back to the list."""
+
+    def action_save(self) -> None:
+        self.post_message(self.Save(self.text))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Leave())
+
+
+class TodoPane(Vertical):
+    """The list, or its text being edited. A draft is never lost: leaving keeps it until it is saved."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "Edit todo.md", show=False)]
+
+    class Changed(Message):
+        """A person saved ``text`` as the new todo.md."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def __init__(self, look: Look, *, id: str) -> None:
+        super().__init__(id=id)
+        self.list = TodoList(look, id=f"{id}-list")
+        self._base = ""
+        self._draft: str | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.list
+
+    def show(self, state: TaskState) -> None:
+        """Take the newest task state; an edit under way stays, and says that the file changed under it."""
+        self.list.show(state)
+        for editor in self.query(TodoEditor):
+            if state.todo_text != self._base:
+                editor.border_title = "todo.md changed meanwhile; Ctrl+S keeps yours"
+
+    def dress(self, look: Look) -> None:
+        self.list.dress(look)
+
+    def feed(self, events: Iterable[Event]) -> None:
+        self.list.feed(events)
+
+    def clear(self) -> None:
+        """Another session: its list, and no draft of the one before."""
+        self._draft = None
+        self.list.has_draft, self.list.by = False, ""
+        self.query(TodoEditor).remove()
+        self.list.display = True
+
+    @property
+    def editing(self) -> bool:
+        return bool(self.query(TodoEditor))
+
+    async def action_edit(self) -> None:
+        if self.editing:
+            return
+        self._base = self.list.state.todo_text if self.list.state else ""
+        editor = TodoEditor(self._base if self._draft is None else self._draft, id="todo-editor")
+        editor.border_title = "todo.md: Ctrl+S saves, Esc leaves"
+        self.list.display = False
+        await self.mount(editor)
+        editor.focus()
+
+    async def on_todo_editor_save(self, message: TodoEditor.Save) -> None:
+        message.stop()
+        self._draft = None
+        self.post_message(self.Changed(message.text))
+        await self._close()
+
+    async def on_todo_editor_leave(self, message: TodoEditor.Leave) -> None:
+        message.stop()
+        text = self.query_one(TodoEditor).text
+        self._draft = text if text != self._base else None
+        await self._close()
+
+    async def _close(self) -> None:
+        await self.query(TodoEditor).remove()
+        self.list.has_draft = self._draft is not None
+        self.list.display = True
+        self.list.redraw()
+        self.list.focus()
