@@ -18,11 +18,12 @@ from sandbox.approval import Answer, ApprovalRequest, Choice
 class People:
     """The person in front of the screen, as the gate's `Asker` and as the answerer of ``user_ask``.
 
-    clock: stands still while we wait. stopping: why waits are being cancelled (interrupt or close); a cancelled wait
+    present: False in a run without a screen, where nobody can answer. clock: stands still while we wait. stopping: why waits are being cancelled (interrupt or close); a cancelled wait
     without a reason was cut by the gate's own time limit.
     """
 
     session: Session
+    present: bool = True
     clock: WorkClock = field(default_factory=WorkClock)
     stopping: str = ""
     _approvals: dict[str, tuple[ApprovalRequest, asyncio.Future[Answer]]] = field(default_factory=dict)
@@ -49,12 +50,12 @@ class People:
         request, future = self._approvals.get(command.id, (None, None))
         if request is None or future is None or future.done() or command.digest != request.digest:
             return
-        future.set_result(
-            Answer(Choice(command.choice), command.digest, command.reason, command.rule, command.command)
-        )
+        future.set_result(Answer(Choice(command.choice), command.digest, command.reason, command.rule, command.command))
 
     async def question(self, call_id: str, question: str, options: tuple[str, ...]) -> str:
-        """Ask on behalf of the model and wait."""
+        """Ask on behalf of the model and wait. Raises TimeoutError when nobody is there to answer."""
+        if not self.present:
+            raise TimeoutError("nobody is there to answer")
         id = f"q-{call_id}"
         self.session.append(ev.QuestionAsked(id=id, call_id=call_id, question=question, options=options))
         with self._waiting(id) as future, self.clock.paused():

@@ -131,6 +131,7 @@ class SessionStarted(Stored):
     cwd: str
     model: str
     app_version: str
+    base_url: str = ""
     approve: str = "ask"
     sandbox: str = ""
     context_window: int = 200_000
@@ -479,6 +480,13 @@ class SessionOpened(Live):
     state: Any = None
 
 
+class OpenFailed(Live):
+    """A session could not be opened; ``error`` says why and what to do."""
+
+    type: Literal["open_failed"] = "open_failed"
+    error: str
+
+
 class LogHealth(Live):
     """Whether the log can be written. ``saving`` False: nothing is being saved, ``error`` says why."""
 
@@ -495,5 +503,7 @@ class EngineFailed(Live):
     error: str
 
 
-LiveEvent = StreamDelta | StreamDropped | ToolProgress | StateChanged | SessionOpened | LogHealth | EngineFailed
+LiveEvent = (
+    StreamDelta | StreamDropped | ToolProgress | StateChanged | SessionOpened | OpenFailed | LogHealth | EngineFailed
+)
 AnyEvent = Event | LiveEvent

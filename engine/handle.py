@@ -120,14 +120,12 @@ class EngineHandle:
         finally:
             await engine.close()
 
-    async def _take_all(
-        self, engine: Engine, inbox: asyncio.Queue[tuple[Command | Query, Future[Any]] | None]
-    ) -> None:
+    async def _take_all(self, engine: Engine, inbox: asyncio.Queue[tuple[Command | Query, Future[Any]] | None]) -> None:
         """Commands in order; queries side by side, so that a slow one delays nothing."""
         answering: set[asyncio.Task[None]] = set()
         while (taken := await inbox.get()) is not None:
             item, future = taken
-            if engine.is_query(item):
+            if isinstance(item, Query):
                 task = asyncio.create_task(_answer(engine, item, future))
                 answering.add(task)
                 task.add_done_callback(answering.discard)
@@ -150,7 +148,7 @@ class EngineHandle:
             callback(event)
 
 
-async def _answer(engine: Engine, query: Any, future: Future[Any]) -> None:
+async def _answer(engine: Engine, query: Query, future: Future[Any]) -> None:
     try:
         answer = await engine.answer(query)
     except asyncio.CancelledError:

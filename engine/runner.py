@@ -62,6 +62,15 @@ class Runner:
         self._todo = TodoFile(parts.session_dir / "todo.md", self._todo_edited)
         self._loop = Loop(session, self._get_model, self._context, parts.artifacts.put, self._after, self._surroundings)
 
+    def watch(self) -> None:
+        """Begin to watch todo.md."""
+        self._todo.watch()
+
+    @property
+    def untouched(self) -> bool:
+        """Whether no person has said anything in this session."""
+        return not any(e.type in ("user_message", "message_queued") for e in self.session.events)
+
     # --- commands ---
 
     def send(self, text: str, kind: str) -> None:
@@ -211,9 +220,7 @@ class Runner:
         try:
             await self._loop.compact(focus)
         except ModelError as error:
-            self.session.append(
-                ev.Notice(level="warn", text=f"compaction failed: {error}", hint=error.suggestion)
-            )
+            self.session.append(ev.Notice(level="warn", text=f"compaction failed: {error}", hint=error.suggestion))
 
     # --- what the loop needs ---
 

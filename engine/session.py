@@ -11,11 +11,9 @@ from engine.state import TaskState, fold, step
 from engine.text import clean
 
 Publish = Callable[[ev.AnyEvent], None]
-E = TypeVar("E", bound=ev.Stored)
+E = TypeVar("E", bound=ev.Event)
 
-CRASHED = (
-    "The app ended while this call was running. It may have had side effects: look before you repeat it."
-)
+CRASHED = "The app ended while this call was running. It may have had side effects: look before you repeat it."
 NEVER_STARTED = "The app ended before this call was started. Nothing was done."
 
 
@@ -41,7 +39,7 @@ class Session:
         self._publish(ev.StateChanged(session=self.id, state=self.state))
         return stored
 
-    def show(self, event: ev.Live) -> None:
+    def show(self, event: ev.LiveEvent) -> None:
         """Publish a live event: shown, never stored."""
         self._publish(event)
 

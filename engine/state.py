@@ -88,6 +88,7 @@ class TaskState:
     title: str = ""
     cwd: str = ""
     model: str = ""
+    base_url: str = ""
     approve: str = "ask"
     sandbox: str = ""
     context_window: int = 200_000
@@ -162,8 +163,13 @@ Change = dict[str, Any]
 
 def _session_started(state: TaskState, e: ev.SessionStarted) -> Change:
     return dict(
-        cwd=e.cwd, model=e.model, approve=e.approve, sandbox=e.sandbox, context_window=e.context_window
-    )  # fmt: skip
+        cwd=e.cwd,
+        model=e.model,
+        base_url=e.base_url,
+        approve=e.approve,
+        sandbox=e.sandbox,
+        context_window=e.context_window,
+    )
 
 
 def _run_started(state: TaskState, e: ev.RunStarted) -> Change:

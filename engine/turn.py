@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from engine import events as ev
@@ -40,9 +39,7 @@ class _Track:
         now = time.monotonic()
         step = len(self.points) // TRACK_POINTS + 1
         points = self.points[::-step][::-1]
-        return ev.Timing(
-            first_token=(self.first or now) - self.sent, total=now - self.sent, track=tuple(points)
-        )
+        return ev.Timing(first_token=(self.first or now) - self.sent, total=now - self.sent, track=tuple(points))
 
 
 @dataclass
@@ -69,9 +66,7 @@ async def take_turn(session: Session, model: base.Model, request: ModelRequest, 
         raise
     except base.ModelError as error:
         session.append(
-            ev.ModelFailed(
-                turn=turn, error=str(error), suggestion=error.suggestion, retryable=error.retryable
-            )
+            ev.ModelFailed(turn=turn, error=str(error), suggestion=error.suggestion, retryable=error.retryable)
         )
         raise
     return session.append(_message(turn, model, partial))
@@ -81,9 +76,8 @@ async def _receive(session: Session, model: base.Model, request: ModelRequest, t
     def on_retry(attempt: int, wait: float, error: base.ModelError) -> None:
         session.append(ev.ModelRetry(turn=turn, attempt=attempt, wait=wait, error=str(error)))
 
-    async with aclosing(stream_with_retry(model, request, on_retry=on_retry)) as parts:
-        async for part in parts:
-            _take(session, turn, partial, part)
+    async for part in stream_with_retry(model, request, on_retry=on_retry):
+        _take(session, turn, partial, part)
 
 
 def _take(session: Session, turn: int, partial: _Partial, part: base.Part) -> None:

@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
         return _main(args)
     except BrokenPipeError:
         # The reader of our output has gone: that is its choice, not our failure.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     except KeyboardInterrupt:
         return 130

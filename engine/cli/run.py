@@ -13,7 +13,6 @@ from engine.cli.options import add_engine_options, engine_options
 from engine.commands import OpenSession, SendMessage
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
     from engine.events import AnyEvent
     from engine.state import TaskState
 

@@ -147,9 +147,7 @@ class Kit:
                 await asyncio.sleep(0)
 
 
-def make_kit(
-    tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = None, resume: str = ""
-) -> Kit:
+def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = None, resume: str = "") -> Kit:
     """A new session in ``tmp_path``, or the one called ``resume`` opened again."""
     home = Home(tmp_path / "data", tmp_path / "config", tmp_path / "cache")
     store = LogStore(home)

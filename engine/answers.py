@@ -1,0 +1,80 @@
+"""Answers to the screens' questions. What may take long runs beside the engine's loop, never on it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from engine import queries as q
+from engine.events import Event
+from engine.file_names import FileNames
+from engine.log import Artifacts
+from engine.opening import Opener
+from engine.trust import trust
+
+RECENT_SESSIONS = 5
+MOST_COMMANDS = 500
+
+
+class Answers:
+    """Answers queries over what one engine can see."""
+
+    def __init__(self, opener: Opener) -> None:
+        self._opener = opener
+        self._store = opener.store
+        self._artifacts = Artifacts(opener.home.artifacts)
+        self._files = FileNames(opener.options.cwd)
+
+    async def answer(self, query: q.Query) -> Any:
+        """The answer named by the query's class. Raises LogError for a session that cannot be read."""
+        if isinstance(query, q.Survey):
+            return await self._survey()
+        return await asyncio.to_thread(self._blocking, query)
+
+    def _blocking(self, query: q.Query) -> Any:
+        if isinstance(query, q.ListSessions):
+            return self._store.list(query)
+        if isinstance(query, q.LoadSession):
+            return self._store.load(self._store.find(query.id))
+        if isinstance(query, q.ReadArtifact):
+            return self._artifacts.page(query.digest, query.offset, query.limit)
+        if isinstance(query, q.CompleteFiles):
+            return self._files.like(query.text, query.limit)
+        if isinstance(query, q.TryRule):
+            return self._try_rule(query)
+        if isinstance(query, q.TrustFolder):
+            return trust(self._opener.home, self._opener.options.cwd, query.trusted)
+        raise TypeError(f"no answer to {type(query).__name__}")
+
+    async def _survey(self) -> q.SurveyResult:
+        from engine.survey import survey
+        from sandbox.backends import pick_backend
+
+        settings = self._opener.settings(self._opener.options.cwd)
+        backend = await asyncio.to_thread(pick_backend, settings.sandbox)
+        return await survey(settings, os.environ, backend.capabilities(), home=self._opener.home)
+
+    def _try_rule(self, query: q.TryRule) -> q.RuleTrial:
+        from sandbox.rules import RuleError, try_rule
+
+        commands = list(dict.fromkeys(self._recent_commands(query.session)))[:MOST_COMMANDS]
+        try:
+            return q.RuleTrial(tuple(try_rule(query.rule, commands, self._opener.options.cwd)))
+        except RuleError as error:
+            return q.RuleTrial((), str(error))
+
+    def _recent_commands(self, session: str) -> Iterable[str]:
+        """Command lines of ``session`` and of the newest few of its folder, newest first."""
+        rows = self._store.list(q.ListSessions(folder=str(self._opener.options.cwd), limit=RECENT_SESSIONS))
+        for id in dict.fromkeys((session, *(row.id for row in rows))):
+            yield from _commands(self._store.load(id).events)
+
+
+def _commands(events: Iterable[Event]) -> Iterable[str]:
+    for event in reversed(tuple(events)):
+        if event.type == "assistant_message":
+            for call in event.calls:
+                if call.name == "shell_run" and isinstance(command := call.input.get("command"), str):
+                    yield command

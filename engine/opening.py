@@ -1,0 +1,224 @@
+"""Opening a session: settings, model, sandbox, skills and layers come together here and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from sandbox.policies import named_policy
+
+import skills
+from engine import events as ev
+from engine import settings as settings_of
+from engine.asking import People
+from engine.commands import OpenSession
+from engine.log import Artifacts, LogError, LogStore
+from engine.models.base import Model, ModelError
+from engine.models.discovery import DefaultModel, choose_default, find_servers, keys_found
+from engine.models.providers import resolve
+from engine.options import EngineOptions
+from engine.paths import Home
+from engine.prompt import layers
+from engine.prompt.instructions import read_instructions
+from engine.runner import Parts, Runner
+from engine.session import Session
+from engine.settings import Settings
+from engine.text import clean
+from engine.tools.registry import specs
+from engine.trust import is_trusted
+from sandbox import open_broker
+from sandbox.backends.base import Capabilities
+
+
+class OpenError(Exception):
+    """A session cannot be opened. ``exit_code`` is what ``run`` ends with."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Opens sessions for one engine. ``headless``: nobody can be asked."""
+
+    options: EngineOptions
+    home: Home
+    store: LogStore
+    publish: Callable[[ev.AnyEvent], None]
+    headless: bool
+
+    async def open(self, command: OpenSession) -> Runner:
+        """A new session or a stored one, ready to work. Raises OpenError."""
+        try:
+            id = await asyncio.to_thread(self._which, command)
+            return await (self._resume(id) if id else self._begin())
+        except LogError as error:
+            raise OpenError(f"{error} {error.suggestion}".strip()) from error
+        except ModelError as error:
+            raise OpenError(f"{error} {error.suggestion}".strip(), exit_code=5) from error
+
+    def settings(self, folder: Path) -> Settings:
+        return settings_of.load(self.home, folder, os.environ, self.options)
+
+    def _which(self, command: OpenSession) -> str:
+        """The session meant, '' for a new one."""
+        if command.id:
+            return self.store.find(command.id)
+        if command.newest:
+            found = self.store.newest(str(self.options.cwd))
+            if not found:
+                raise OpenError(f"there is no session of {self.options.cwd} to go on with", exit_code=2)
+            return found
+        return ""
+
+    async def _begin(self) -> Runner:
+        folder = self.options.cwd
+        settings = self.settings(folder)
+        chosen = await _choose(settings, self.options)
+        window = self._model(folder, chosen.base_url, chosen.spec).context_window
+        session = Session(self.store.create(self.publish), self.publish)
+        people = People(session, present=not self.headless)
+        found, parts = await self._parts(session, people, settings, folder, chosen.base_url)
+        session.append(
+            ev.SessionStarted(
+                cwd=str(folder),
+                model=chosen.spec,
+                base_url=chosen.base_url,
+                app_version=version("agent-tui"),
+                approve=self._mode(settings),
+                sandbox=parts.sandbox_words,
+                context_window=window,
+            )
+        )
+        catalogue = skills.catalogue_text(found.skills)
+        session.append(layers.render(specs(), clean(catalogue), read_instructions(folder)))
+        self._say_what_to_know(session, settings, chosen, found)
+        self._use_skills(session, parts.read_skill)
+        return self._ready(session, people, parts)
+
+    async def _resume(self, id: str) -> Runner:
+        writer = self.store.open(id, self.publish)
+        try:
+            loaded = await asyncio.to_thread(self.store.load, id)
+            session = Session(writer, self.publish, loaded.events)
+            folder = Path(session.state.cwd)
+            if not folder.is_dir():
+                raise OpenError(f"the folder of session {id} is gone: {folder}")
+            settings = self.settings(folder)
+            people = People(session, present=not self.headless)
+            url = self.options.base_url or session.state.base_url
+            _, parts = await self._parts(session, people, settings, folder, url)
+        except BaseException:
+            writer.close()
+            raise
+        session.mend()
+        self._apply_options(session, settings)
+        return self._ready(session, people, parts, len(loaded.skipped))
+
+    def _ready(self, session: Session, people: People, parts: Parts, skipped: int = 0) -> Runner:
+        runner = Runner(session, people, parts)
+        self.publish(
+            ev.SessionOpened(session=session.id, events=tuple(session.events), skipped=skipped, state=session.state)
+        )
+        return runner
+
+    def _apply_options(self, session: Session, settings: Settings) -> None:
+        """What the command line asks for that the stored session does otherwise: each is an event."""
+        wanted = {"model": self.options.model, "approve": self._mode(settings)}
+        for name, value in wanted.items():
+            if value and value != getattr(session.state, name):
+                session.append(ev.SettingChanged(name=name, value=value))
+
+    async def _parts(
+        self, session: Session, people: People, settings: Settings, folder: Path, base_url: str
+    ) -> tuple[skills.Catalogue, Parts]:
+        trusted = is_trusted(self.home, folder)
+        found = await asyncio.to_thread(skills.find_skills, folder, skills.user_folders(self.home.config), trusted)
+        broker = await open_broker(
+            named_policy("workspace", folder),
+            mode=self._mode(settings),
+            asker=None if self.headless else people,
+            rules_path=self.home.rules,
+            audit_dir=self.home.audit,
+            state_dir=self.home.data / "sandbox",
+            backend=settings.sandbox,
+        )
+        parts = Parts(
+            broker=broker,
+            artifacts=Artifacts(self.home.artifacts),
+            make_model=partial(self._model, folder, base_url),
+            read_skill=skills.reader(found.skills),
+            session_dir=self.home.session_dir(session.id),
+            limits=settings.limits,
+            sandbox_words=_sandbox_words(broker.capabilities),
+        )
+        return found, parts
+
+    def _model(self, folder: Path, base_url: str, spec: str) -> Model:
+        return resolve(
+            spec,
+            settings=self.settings(folder),
+            env=os.environ,
+            home=self.home,
+            folder=folder,
+            base_url=base_url,
+            context_window=self.options.context_window,
+        )
+
+    def _mode(self, settings: Settings) -> str:
+        return settings.approve or ("rules" if self.headless else "ask")
+
+    def _say_what_to_know(
+        self, session: Session, settings: Settings, chosen: DefaultModel, found: skills.Catalogue
+    ) -> None:
+        if chosen.spec == "script/offline":
+            session.append(
+                ev.Notice(
+                    level="warn",
+                    text=f"No model is connected: {chosen.why}.",
+                    hint="Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server, or try `agent-tui demo`.",
+                )
+            )
+        for warning in settings.warnings:
+            session.append(ev.Notice(level="warn", text=clean(str(warning))))
+        broken = [problem for problem in found.problems if problem.level == "broken"]
+        if broken:
+            names = ", ".join(str(problem.path) for problem in broken[:3])
+            session.append(
+                ev.Notice(
+                    level="warn",
+                    text=clean(f"{len(broken)} skills cannot be read: {names}"),
+                    hint="agent-tui skills list says why",
+                )
+            )
+
+    def _use_skills(self, session: Session, read_skill: Callable[[str], bytes | None]) -> None:
+        """The skills named on the command line enter the conversation before the task."""
+        for name in self.options.skills:
+            text = read_skill(name)
+            if text is None:
+                raise OpenError(
+                    f"there is no skill {name!r}; `agent-tui skills list` shows those there are", exit_code=2
+                )
+            session.append(ev.RuntimeUpdate(kind=f"skill {name}", text=clean(text.decode("utf-8", "replace"))))
+
+
+async def _choose(settings: Settings, options: EngineOptions) -> DefaultModel:
+    """The model of a new session. Servers are looked for only when neither settings nor a key names one."""
+    if options.base_url and not settings.model:
+        raise OpenError("--base-url needs a --model, for example --model openai-chat/NAME", exit_code=2)
+    named = settings.model or keys_found(os.environ, settings)
+    return choose_default(settings, os.environ, () if named else await find_servers())
+
+
+def _sandbox_words(found: Capabilities) -> str:
+    """The sandbox in one line, for the model and the person."""
+    if found.works and found.contained:
+        return f"{found.name}: commands see only this folder and system files, without network"
+    return f"{found.name}: nothing is contained here; {found.why}".strip()
