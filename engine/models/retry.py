@@ -41,13 +41,13 @@ async def stream_with_retry(
     """
     again = False
     waited = 0.0
+
+    def go_on(_error: Exception) -> float | bool:
+        return 0.0 if again else False
+
     # Stamina counts attempts and computes the backoff; the waiting is done here, where it is announced first.
     async for attempt in stamina.retry_context(
-        on=lambda _error: 0.0 if again else False,
-        attempts=attempts,
-        timeout=None,
-        wait_initial=0.5,
-        wait_max=30.0,
+        on=go_on, attempts=attempts, timeout=None, wait_initial=0.5, wait_max=30.0
     ):
         yielded = False
         parts = model.stream(request)
