@@ -1,4 +1,4 @@
-"""The calls of one answer: reading ones side by side, changing ones in order, and a true result for each whatever comes.
+"""The calls of one answer: reading ones side by side, changing ones in order, and a true result for each.
 
 A call that never started says so; one that was cut says that it may have had side effects; one that finished at the
 very moment of an interrupt keeps its real result.
