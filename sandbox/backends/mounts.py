@@ -1,0 +1,124 @@
+"""What is visible inside bubblewrap: an allow-list of mounts, as bwrap options. Pure but for looking at paths."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sandbox.backends.toolchains import SYSTEM
+from sandbox.policy import Network, Policy
+
+HELPER = "/run/agent-tui"
+
+# The parts of /etc that programs need to start, find users and names, and check certificates. No secrets among them.
+_ETC = (
+    "alternatives ca-certificates ca-certificates.conf debian_version fonts group host.conf hosts inputrc java "
+    "ld.so.cache ld.so.conf ld.so.conf.d locale.alias localtime magic mime.types nsswitch.conf os-release passwd "
+    "pki/ca-trust pki/tls/certs pki/tls/cert.pem protocols services shells ssl/certs ssl/openssl.cnf terminfo timezone"
+).split()
+_ETC_NETWORK = ("resolv.conf", "gai.conf")
+
+# A workspace that is or contains one of these would swallow the walls themselves.
+_TOO_WIDE = tuple(Path(p) for p in ("/usr", "/etc", "/proc", "/sys", "/dev", "/run", "/tmp", "/var", "/boot"))
+
+
+class WorkspaceError(ValueError):
+    """A folder that cannot be a workspace; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A path to mount over itself inside the workspace, so that it cannot be renamed or (read-only) written."""
+
+    path: Path
+    read_only: bool
+
+
+def check_workspace(workspace: Path) -> Path:
+    """The real path of a usable workspace. Raises WorkspaceError for a missing or too wide one."""
+    try:
+        real = workspace.resolve(strict=True)
+    except OSError as error:
+        raise WorkspaceError(f"{workspace} cannot be opened: {error.strerror}; choose an existing folder") from error
+    if not real.is_dir():
+        raise WorkspaceError(f"{workspace} is not a folder")
+    if any(top.is_relative_to(real) for top in _TOO_WIDE):
+        raise WorkspaceError(f"{real} holds system folders and cannot be a workspace; choose a folder below it")
+    return real
+
+
+def at(policy: Policy, workspace: Path) -> Policy:
+    """``policy`` with the real path of its workspace."""
+    return policy if policy.workspace == workspace else replace(policy, workspace=workspace)
+
+
+def options(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], helper: Path) -> list[str]:
+    """bwrap options that mount the whole view, in order: later ones cover earlier ones.
+
+    policy.workspace must be a real path (see check_workspace). roots: read-only tool folders. binds: protected paths.
+    helper: folder with the file helper's code.
+    """
+    work = str(policy.workspace)
+    out = [*_system(), *_etc(policy.network), "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
+    out += ["--symlink", "../tmp", "/var/tmp", *_home(policy.workspace)]
+    for path in sorted({*roots, *policy.readable}, key=lambda p: len(p.parts)):
+        out += ["--ro-bind-try", str(path), str(path)]
+    out += ["--bind" if policy.writable else "--ro-bind", work, work]
+    out += _mask_home(policy.workspace)
+    for bind in binds:
+        out += ["--ro-bind" if bind.read_only else "--bind", str(bind.path), str(bind.path)]
+    out += _hide(policy, roots)
+    out += ["--ro-bind", str(helper), f"{HELPER}/sandbox/helper", "--remount-ro", "/"]
+    return out
+
+
+def home_inside(workspace: Path) -> str:
+    """HOME inside: the same path as outside but empty and private, or a folder of /tmp when it is the workspace."""
+    home = Path.home()
+    return "/tmp/home" if home.is_relative_to(workspace) else str(home)
+
+
+def _system() -> Iterator[str]:
+    for path in SYSTEM:
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), str(path))
+        elif path.is_dir():
+            yield from ("--ro-bind", str(path), str(path))
+
+
+def _etc(network: Network) -> Iterator[str]:
+    for name in (*_ETC, *(_ETC_NETWORK if network is Network.FULL else ())):
+        path = Path("/etc") / name
+        if path.exists():
+            yield from ("--ro-bind", str(path), str(path))
+
+
+def _home(workspace: Path) -> list[str]:
+    inside = home_inside(workspace)
+    return ["--perms", "0700", "--dir" if inside.startswith("/tmp/") else "--tmpfs", inside]
+
+
+def _mask_home(workspace: Path) -> Iterator[str]:
+    """When the workspace holds the home folder, its dot-files (keys, credentials, shell start-up) do not show."""
+    home = Path.home()
+    if not home.is_relative_to(workspace):
+        return
+    for entry in sorted(os.scandir(home), key=lambda e: e.name):
+        if entry.name.startswith(".") and entry.name not in (".git", ".agent-tui") and not entry.is_symlink():
+            yield from _cover(Path(entry.path))
+
+
+def _hide(policy: Policy, roots: tuple[Path, ...]) -> Iterator[str]:
+    shown = (policy.workspace, *roots, *policy.readable)
+    for path in policy.hidden:
+        real = path.resolve()
+        if real.exists() and any(real.is_relative_to(top) for top in shown):
+            yield from _cover(real)
+
+
+def _cover(path: Path) -> list[str]:
+    if path.is_dir():
+        return ["--perms", "0500", "--tmpfs", str(path), "--remount-ro", str(path)]
+    return ["--ro-bind", "/dev/null", str(path)]
