@@ -18,8 +18,9 @@ from sandbox.approval import Answer, ApprovalRequest, Choice
 class People:
     """The person in front of the screen, as the gate's `Asker` and as the answerer of ``user_ask``.
 
-    present: False in a run without a screen, where nobody can answer. clock: stands still while we wait. stopping: why waits are being cancelled (interrupt or close); a cancelled wait
-    without a reason was cut by the gate's own time limit.
+    present: False in a run without a screen, where nobody can answer. clock: stands still while we wait. stopping: why
+    waits are being cancelled (interrupt or close); a cancelled wait without a reason was cut by the gate's own time
+    limit.
     """
 
     session: Session

@@ -87,7 +87,7 @@ class Compactor:
         return True
 
     async def _ask(self, model: Model, text: str) -> ev.AssistantMessage:
-        """The reply to the summary request. It is not a turn: it goes into the Compacted event, not the conversation."""
+        """The reply to the summary request. It is no turn: it goes into the Compacted event, not into the talk."""
         request = compaction.summary_request(build(self._session.events, self._session.state), text)
         async for part in stream_with_retry(model, request):
             if isinstance(part, Done):

@@ -1,7 +1,7 @@
 """The agent loop: two levels over one session.
 
-Inner: deliver what was typed, ask the model, run its calls, until it stops calling. Outer: take the next follow-up, else
-finish. Every way to stop is a `Stop`; the caller stores it as RunFinished.
+Inner: deliver what was typed, ask the model, run its calls, until it stops calling. Outer: take the next follow-up,
+else finish. Every way to stop is a `Stop`; the caller stores it as RunFinished.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class Loop:
         self._after = after
         self._surroundings = surroundings
         self._compactor = Compactor(session)
+        self._wanted: str | None = None
 
     async def run(self) -> Stop:
         """Work until there is nothing left to do or something forbids going on. Raises CancelledError."""
@@ -64,9 +65,13 @@ class Loop:
         except ModelError as error:
             return Stop("no_model" if error.kind == "no_model" else "failed", f"{error} {error.suggestion}".strip())
 
-    async def compact(self, focus: str) -> None:
-        """Compact now, because a person asked. Raises ModelError, CancelledError."""
-        await self._compactor.compact(self._model(), "asked for", focus)
+    async def compact(self, focus: str) -> bool:
+        """Compact now, because a person asked; False when there is nothing to compact. Raises ModelError."""
+        return await self._compactor.compact(self._model(), "asked for", focus)
+
+    def compact_soon(self, focus: str) -> None:
+        """Compact before the next turn: history may only be rewritten between two requests."""
+        self._wanted = focus
 
     async def _work(self) -> Stop:
         while True:
@@ -83,6 +88,9 @@ class Loop:
     async def _turn(self) -> ev.AssistantMessage:
         """One answer. A request over the window is compacted once and sent again before it counts as failed."""
         session, model = self._session, self._model()
+        if self._wanted is not None:
+            focus, self._wanted = self._wanted, None
+            await self.compact(focus)
         for update in runtime.updates(session.state, self._surroundings(), session.events):
             session.append(update)
         tokens = await self._compactor.make_room(model)

@@ -123,11 +123,11 @@ class Runner:
         self.session.append(ev.SettingChanged(name=command.name, value=command.value))
 
     def compact(self, command: cmd.Compact) -> None:
-        """Compact between runs, at a person's request."""
+        """Compact at a person's request: now, or before the next turn of the run."""
         if self.running:
-            self.session.append(ev.Notice(level="info", text="compaction runs by itself while the agent works"))
-            return
-        self._run = asyncio.create_task(self._compact(command.focus))
+            self._loop.compact_soon(command.focus)
+        else:
+            self._run = asyncio.create_task(self._compact(command.focus))
 
     def edit_todo(self, text: str) -> None:
         try:
@@ -218,7 +218,8 @@ class Runner:
 
     async def _compact(self, focus: str) -> None:
         try:
-            await self._loop.compact(focus)
+            if not await self._loop.compact(focus):
+                self.session.append(ev.Notice(level="info", text="there is nothing to compact yet"))
         except ModelError as error:
             self.session.append(ev.Notice(level="warn", text=f"compaction failed: {error}", hint=error.suggestion))
 

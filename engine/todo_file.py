@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,7 +46,7 @@ class TodoFile:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         beside = self._path.with_suffix(".new")
         beside.write_text(text, encoding="utf-8")
-        os.replace(beside, self._path)
+        beside.replace(self._path)
 
     async def close(self) -> None:
         self._stop.set()

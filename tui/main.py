@@ -23,9 +23,14 @@ VERBS = {
     "config": ("engine.cli.config", "show or edit settings"),
 }
 
-EPILOG = "\n".join(
-    ["verbs:", *(f"  {verb:<10} {line}" for verb, (_, line) in VERBS.items())]
-    + ["", "Each verb has --help with an example.", "", 'example: agent-tui "fix the failing test"']
+EPILOG = """\
+verbs:
+{verbs}
+
+Each verb has --help with an example.
+
+example: agent-tui "fix the failing test\"""".format(
+    verbs="\n".join(f"  {verb:<10} {line}" for verb, (_, line) in VERBS.items())
 )
 
 
@@ -56,7 +61,7 @@ def _workbench(args: list[str]) -> int:
 
     parser = argparse.ArgumentParser(
         prog="agent-tui",
-        description="A terminal workbench for AI agents. Without a verb it opens in this folder; a TASK starts at once.",
+        description="A terminal workbench for AI agents. It opens in this folder; a TASK starts at once.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -13,9 +13,7 @@ from engine.options import EngineOptions
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
     """Add them; `engine_options` reads them back."""
     group = parser.add_argument_group("options")
-    group.add_argument(
-        "--model", default="", metavar="SPEC", help="provider/model, for example anthropic/claude-sonnet-5"
-    )
+    group.add_argument("--model", default="", metavar="SPEC", help="provider/model, such as ollama/qwen3")
     group.add_argument("--base-url", default="", metavar="URL", help="of any compatible server")
     group.add_argument("--cwd", default=".", metavar="DIR", help="the folder to work in (default: this one)")
     which = group.add_mutually_exclusive_group()

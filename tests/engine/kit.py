@@ -1,4 +1,4 @@
-"""A runner over the real log, with a model that plays given turns and a broker whose commands the test holds in hand."""
+"""A runner over the real log, with a model that plays given turns and a broker whose commands the test holds."""
 
 from __future__ import annotations
 
