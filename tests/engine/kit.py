@@ -93,7 +93,7 @@ class HeldBroker:
     def gate(self, command: str) -> Gate:
         return self.gates.setdefault(command, Gate())
 
-    async def run(self, op: Operation, caller: Caller = Caller(), on_output: object = None) -> Outcome:  # noqa: B008
+    async def run(self, op: Operation, caller: Caller = Caller(), on_output: object = None) -> Outcome:
         assert isinstance(op, RunCommand)
         self.ran.append(op.command)
         if op.command.startswith("hold"):
