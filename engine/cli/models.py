@@ -91,9 +91,9 @@ def _as_text(result: SurveyResult) -> str:
 
 
 def _line(model: FoundModel, width: int) -> str:
-    from engine.text import clean
+    from engine.text import visible
 
-    return clean(f"  {model.spec:<{width}}  {model.source}: {model.why}")
+    return visible(f"  {model.spec:<{width}}  {model.source}: {model.why}")
 
 
 class _Bar:

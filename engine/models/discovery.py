@@ -52,9 +52,9 @@ async def find_servers(
 
 
 def keys_found(env: Mapping[str, str], settings: Settings) -> tuple[str, ...]:
-    """Providers whose key is in the environment, in the order in which they are preferred."""
+    """Makers whose key is in the environment, in the order in which they are preferred."""
     own = {name: p.key_env for name, p in settings.providers.items() if p.key_env}
-    return tuple(name for name, variable in {**KEYS, **own}.items() if env.get(variable, "").strip())
+    return tuple(name for name, variable in KEYS.items() if env.get(own.get(name, variable), "").strip())
 
 
 def choose_default(settings: Settings, env: Mapping[str, str], servers: Sequence[FoundServer]) -> DefaultModel:
@@ -62,8 +62,7 @@ def choose_default(settings: Settings, env: Mapping[str, str], servers: Sequence
     if settings.model:
         return DefaultModel(settings.model, f"set by {settings.sources['model']}", settings.base_url)
     for name in keys_found(env, settings):
-        if name in DEFAULT_MODELS:
-            return DefaultModel(DEFAULT_MODELS[name], f"{KEYS[name]} is set", settings.base_url)
+        return DefaultModel(DEFAULT_MODELS[name], f"a key of {name} is set", settings.base_url)
     for server in servers:
         if server.models:
             return DefaultModel(f"{server.name}/{server.models[0]}", f"{server.name} answers at {server.base_url}")
