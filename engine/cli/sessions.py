@@ -230,7 +230,7 @@ def _print_skipped(skipped: Sequence[tuple[str, str]], word: str, out: Any) -> N
 
 
 def _print_json(data: Any, out: Any = None) -> None:
-    print(json.dumps(data, default=str), file=out)
+    print(json.dumps(data, default=lambda at: at.isoformat()), file=out)
 
 
 def _line(text: str) -> str:

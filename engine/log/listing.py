@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from math import isnan
 
 from engine.events import Event
 from engine.log import reader
@@ -16,6 +17,7 @@ from engine.log.errors import is_damage
 from engine.queries import SessionRow
 from engine.state import TaskState, step
 
+_MOST = 1 << 62
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _COLUMNS = "seq, events, skipped, started, updated, title, folder, model, turns, calls, approvals, cost, state"
 # Distinct ids by hops over the index: as many steps as there are sessions, not events.
@@ -95,13 +97,17 @@ def _folded(db: sqlite3.Connection, artifacts: Artifacts, start: Summary) -> Sum
         skipped += bool(read.problem)
         if read.event is None:
             continue
-        state = step(state, read.event)
+        try:
+            state = step(state, read.event)
+        except (ValueError, TypeError):
+            skipped += 1  # an event of the right shape with a value that makes no sense must not take the list away
         outcome = _outcome(outcome, read.event)
         events += 1
         started, updated = started if events > 1 else read.event.at, read.event.at
+    cost = 0.0 if isnan(state.cost) else state.cost
     return Summary(
-        start.id, seq, events, skipped, started, updated, str(state.title), state.cwd, str(state.model), state.turn,
-        state.calls, state.approvals, state.cost, outcome,
+        start.id, seq, events, skipped, started, updated, str(state.title), state.cwd, str(state.model),
+        min(state.turn, _MOST), state.calls, state.approvals, cost, outcome,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def dump(event: Stored) -> str:
 
 def storable(event: E) -> E:
     """``event`` with what JSON cannot hold replaced: lone surrogates, objects, nesting without end."""
-    return event.model_validate(_plain(event.model_dump()))
+    return event.model_validate(_plain(event.model_dump(exclude=_ENVELOPE)) | event.model_dump(include=_ENVELOPE))
 
 
 def outsource(body: str, artifacts: Artifacts) -> tuple[str, tuple[str, ...]]:

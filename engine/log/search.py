@@ -30,11 +30,13 @@ def index(db: sqlite3.Connection, artifacts: Artifacts, session: str, head: int,
     In small transactions, so that whoever appends meanwhile hardly waits. Raises sqlite3.Error.
     """
     known = _indexed(db, session)
-    if known > head:
-        forget(db, session)
+    if known > head and known > reader.head(db, session):
+        forget(db, session)  # it knows of events a power cut has taken back
         known = 0
     batch: list[tuple[str, int, str]] = []
     for read in reader.read_events(db, session, artifacts, known, _TYPES):
+        if read.seq > head:
+            break
         text = searchable(read.event) if read.event is not None else ""
         if not text:
             continue

@@ -138,7 +138,7 @@ class LogStore:
             return ()
         with self._deriving() as db:
             heads = listing.heads(db)
-            hits = self._search(db, heads, query.text) if query.text.strip() else None
+            hits = self._search(db, heads, query.text) if search.words_of(query.text) else None
             found = []
             for session, head in heads:
                 if hits is not None and session not in hits:
