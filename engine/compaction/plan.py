@@ -12,7 +12,8 @@ from engine.compaction.ledger import Ledger, extract
 from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, offloaded, tokens
 from engine.events import Compacted, Event, PromptRendered
 
-
+# What a turn begins with; an answer without one is its own beginning.
+_STARTS = ("turn_started", "user_message")
 # What takes the place of a text must be smaller than this share of it.
 SMALLER = 0.8
 
@@ -129,9 +130,11 @@ def _boundaries(events: Sequence[Event]) -> list[int]:
     """Seqs before which a cut keeps every call with its result, in order; the last may be the end of the log."""
     found: list[int] = []
     waiting: set[str] = set()
+    begun = False
     for event in events:
-        if event.type in ("turn_started", "user_message", "assistant_message") and not waiting:
+        if not waiting and (event.type in _STARTS or (event.type == "assistant_message" and not begun)):
             found.append(event.seq)
+        begun = event.type == "turn_started" or (begun and event.type != "assistant_message")
         if event.type == "assistant_message" and not event.aborted:
             waiting = {call.id for call in event.calls}
         elif event.type == "tool_result":

@@ -30,11 +30,11 @@ class FsEditInput(ToolInput):
 class FsEdit(Tool[FsEditInput]):
     name = "fs_edit"
     description = (
-        "Change part of a file by replacing exact text. Read the file with fs_read first and copy `old` from there. "
-        "`old` must stand in the file exactly `count` times (once by default): give enough lines around the change to "
-        "make it unique. Several changes in one file are several calls; to create a file use fs_write. Line endings "
-        "and a byte order mark are kept. A person may be asked before it is written. Returns where it was replaced; "
-        "when nothing matches, the closest text in the file."
+        "Change part of a file by replacing exact text. Use it for every change to a file there is; to create one use "
+        "fs_write. Read the file with fs_read first and copy `old` from there. `old` must stand in the file exactly "
+        "`count` times (once by default): give enough lines around the change to make it unique. Several changes in "
+        "one file are several calls. Line endings and a byte order mark are kept. A person may be asked before it is "
+        "written. Returns where it was replaced; when nothing matches, the closest text in the file."
     )
     input = FsEditInput
 

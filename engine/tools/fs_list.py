@@ -16,7 +16,9 @@ _MARKS = {"dir": "/", "link": " (link)", "other": " (special file)"}
 class FsListInput(ToolInput):
     path: str = Field(default=".", min_length=1, description="Folder to list, relative to the workspace or absolute.")
     depth: int = Field(default=1, ge=1, le=20, description="How many levels to go down; 1 lists only the folder.")
-    all: bool = Field(default=False, description="Also list hidden files and files that git ignores.")
+    all: bool = Field(
+        default=False, description="Also list hidden files and generated folders such as .git and node_modules."
+    )
 
 
 class FsList(Tool[FsListInput]):
@@ -24,8 +26,8 @@ class FsList(Tool[FsListInput]):
     description = (
         "List the files and folders of a folder. Use it to get to know a project or to check that a path exists; to "
         "find text use fs_search. Returns one path a line that can be given to the other fs_ tools as it is, folders "
-        "with a `/` at the end, files with their size, at most 1000 entries. Hidden and git-ignored files are left "
-        "out unless `all` is true."
+        "with a `/` at the end, files with their size, at most 1000 entries. Hidden files and folders of generated "
+        "files such as node_modules are left out unless `all` is true."
     )
     input = FsListInput
     read_only = True
@@ -39,7 +41,7 @@ class FsList(Tool[FsListInput]):
             return refusal
         lines = [_line(entry) for entry in got.entries]
         if not lines:
-            hint = "" if args.all else " Hidden and git-ignored files are not counted; set `all` to see them."
+            hint = "" if args.all else " Hidden files are not counted; set `all` to see them."
             lines = [f"[The folder is empty.{hint}]"]
         if got.truncated:
             lines.append(f"[Only the first {LIMIT} entries. List a folder further down, or use a smaller depth.]")

@@ -34,8 +34,8 @@ class FsSearch(Tool[FsSearchInput]):
     description = (
         "Find text in files. Use it to locate definitions, uses and messages instead of reading files one by one or "
         "running grep; set `literal` when the text holds characters such as ( [ . *. Returns matching lines grouped "
-        "by file as `number: line`, at most 200; long lines are cut. Hidden, git-ignored and binary files are "
-        "skipped. No match is an answer, not an error."
+        "by file as `number: line`, at most 200; long lines are cut. Hidden files, binary files and generated folders "
+        "such as node_modules are skipped. No match is an answer, not an error."
     )
     input = FsSearchInput
     read_only = True

@@ -41,7 +41,7 @@ class FsWrite(Tool[FsWriteInput]):
             return _unchanged(args, before.seconds)
         diff = _diff(args.path, before, after)
         # Where nothing could be read nothing may be there either: the sandbox refuses if something is after all.
-        expected = before.sha256 if exists else ""
+        expected = (before.sha256 or None) if exists else ""
         wrote = await ctx.broker.run(WriteFile(args.path, after, expected_sha256=expected, diff=diff), ctx.caller)
         seconds = before.seconds + wrote.seconds
         if (refusal := trouble(wrote)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from engine.events import ToolSpec
@@ -25,6 +26,17 @@ TOOLS: tuple[Tool[Any], ...] = (
     TodoWrite(),
     UserAsk(),
 )
+# Words in the names models bring along, the most telling first.
+_HABITS = {
+    "todo_write": {"todo", "todos", "plan"},
+    "user_ask": {"ask", "question", "clarify"},
+    "fs_edit": {"edit", "replace", "patch"},
+    "fs_search": {"grep", "search", "rg", "find"},
+    "fs_list": {"ls", "list", "glob", "dir", "tree"},
+    "fs_write": {"write", "create", "save"},
+    "fs_read": {"read", "cat", "view", "open"},
+    "shell_run": {"bash", "sh", "shell", "exec", "execute", "run", "terminal", "command"},
+}
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -39,11 +51,14 @@ def find(name: str) -> Tool[Any] | None:
 
 
 def nearest(name: str) -> str:
-    """The tool name most like ``name``; empty when none is like it."""
+    """The tool most likely meant by ``name``, by what tools of this kind are called elsewhere or by its letters; empty
+    when none is like it."""
     from rapidfuzz import fuzz, process
 
-    found = process.extractOne(name, list(_BY_NAME), scorer=fuzz.WRatio, score_cutoff=60)
-    return str(found[0]) if found else ""
+    words = set(re.findall("[a-z]+", re.sub("([A-Z])", r" \1", name).lower()))
+    known = next((tool for tool, habits in _HABITS.items() if words & habits), "")
+    found = None if known else process.extractOne(name, list(_BY_NAME), scorer=fuzz.WRatio, score_cutoff=60)
+    return str(found[0]) if found else known
 
 
 def is_read_only(name: str) -> bool:

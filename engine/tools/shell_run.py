@@ -88,7 +88,7 @@ async def _poll(args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
     if got.status is Status.ERROR:
         return _not_run(got)
     if not got.handle:
-        return _ended(got)
+        return _ended(got, args.offset)
     data = got.data[: complete_length(got.data)]
     where = args.offset + len(data)
     note = f"[Still running. Read on with handle {args.handle} and offset {where}.]"
@@ -113,8 +113,8 @@ def _started(got: Outcome) -> ToolOutcome:
     )
 
 
-def _ended(got: Outcome) -> ToolOutcome:
-    """A command that came to an end of any kind; whatever it wrote before is kept."""
+def _ended(got: Outcome, offset: int = 0) -> ToolOutcome:
+    """A command that came to an end of any kind; what it wrote from byte ``offset`` on is kept."""
     if got.status is Status.DENIED:
         return denied(got)
     if got.status is Status.CANCELLED:
@@ -124,8 +124,8 @@ def _ended(got: Outcome) -> ToolOutcome:
         return _not_run(got)
     error, suggestion = _fault(got)
     lost = ""
-    if got.total > len(got.data):
-        lost = f"[It wrote {octets(got.total)}; only the first {octets(len(got.data))} were kept.]"
+    if got.total > offset + len(got.data):
+        lost = f"[It wrote {octets(got.total)}; only the first {octets(offset + len(got.data))} were kept.]"
     last = f"[{error or 'exit code 0'}]" + (f"\n{suggestion}" if suggestion else "")
     lines = plain(got.data)
     return ToolOutcome(
@@ -144,14 +144,12 @@ def _fault(got: Outcome) -> tuple[str, str]:
     """What is wrong with how it ended, and what to do; both empty when nothing is."""
     if got.status is Status.TIMED_OUT:
         return (
-            got.error or f"timed out after {got.seconds:.0f} s and was ended",
-            got.suggestion or "Give a larger timeout, or start it with background: true and read on.",
+            f"timed out: {got.error or f'it did not end within {got.seconds:.0f} s and was stopped'}",
+            got.suggestion or "Give a longer timeout, or start it with background: true and read on.",
         )
-    if not got.exit_code:
-        return "", ""
-    if got.exit_code < 0:
-        return f"ended by signal {-got.exit_code}", got.suggestion
-    return f"exit code {got.exit_code}", got.suggestion
+    code = got.exit_code or 0
+    ended = f"exit code {code}" if code > 0 else f"ended by signal {-code}" if code else ""
+    return ": ".join(part for part in (ended, got.error) if part), got.suggestion
 
 
 def _not_run(got: Outcome) -> ToolOutcome:
