@@ -1,0 +1,338 @@
+"""The view-model of a transcript: events in, blocks out. Pure but for its own list; the same events, the same blocks.
+
+Live events draw the answer while it is written; the stored message then takes over their blocks, so nothing is shown
+twice and nothing jumps. A replay without live events ends with equal blocks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast, overload
+
+from engine import events as ev
+from engine.events import AnyEvent
+from tui.transcript import notes
+from tui.transcript.kinds import (
+    Block,
+    Gone,
+    Jump,
+    Note,
+    Question,
+    Said,
+    Thought,
+    Tool,
+    jumps_of,
+    needs_gap,
+    partial_title,
+    title_of,
+)
+from tui.transcript.live import LivePart, LiveTurn
+
+TAIL_KEPT = 2_000
+"""Characters of a running call's output that are kept for its live tail."""
+_UNDER_WAY = ("writing", "pending", "asks", "running")
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a batch of events did: blocks from ``first`` on are new, those in ``updated`` are older and differ."""
+
+    first: int
+    updated: set[int] = field(default_factory=set)
+
+
+class Blocks(Sequence[Block]):
+    """The blocks of one session so far."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._changes = Changes(0)
+        self._live: LiveTurn | None = None
+        self._calls: dict[tuple[int, str], int] = {}
+        self._newest_call: dict[str, int] = {}
+        self._requests: dict[str, ev.ApprovalRequested] = {}
+        self._questions: dict[str, int] = {}
+        self._seqs: list[int] = []
+        self._seq_blocks: list[int] = []
+        self._jumps: dict[Jump, list[int]] = {}
+        self._last_who = ""
+        self._retry = (-1, -1)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Block]: ...
+    def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
+        return self._blocks[index]
+
+    # --- what is asked of them -------------------------------------------------------------------------------------
+
+    def gap_before(self, index: int) -> bool:
+        """Whether a blank line comes before a block: depends on the one shown before it."""
+        before = index - 1
+        while before >= 0 and isinstance(self._blocks[before], Gone):
+            before -= 1
+        return before >= 0 and needs_gap(self._blocks[before], self._blocks[index])
+
+    def block_of(self, seq: int) -> int:
+        """The block an event went into: that of the newest shown event up to ``seq``. -1 when there is none."""
+        at = bisect_right(self._seqs, seq)
+        return self._seq_blocks[at - 1] if at else -1
+
+    def jumps(self, kind: Jump) -> Sequence[int]:
+        """The blocks a jump of this kind lands on, in order."""
+        return self._jumps.get(kind, ())
+
+    # --- feeding ---------------------------------------------------------------------------------------------------
+
+    def feed(self, events: Iterable[AnyEvent]) -> Changes:
+        """Take in events, in order."""
+        self._changes = changes = Changes(len(self._blocks))
+        for event in events:
+            take = _TAKE.get(event.type)
+            if take is not None:
+                take(self, event)
+        self._show_live()
+        return changes
+
+    def _append(self, block: Block) -> int:
+        index = len(self._blocks)
+        self._blocks.append(block)
+        self._remember(index, block.seq)
+        return index
+
+    def _update(self, index: int, block: Block, seq: int = 0) -> None:
+        self._blocks[index] = block
+        if index < self._changes.first:
+            self._changes.updated.add(index)
+        self._remember(index, seq)
+
+    def _remember(self, index: int, seq: int) -> None:
+        if seq > (self._seqs[-1] if self._seqs else 0):
+            self._seqs.append(seq)
+            self._seq_blocks.append(index)
+        for kind in jumps_of(self._blocks[index]):
+            known = self._jumps.setdefault(kind, [])
+            if not known or known[-1] < index:
+                known.append(index)
+            elif known[bisect_right(known, index) - 1] != index:
+                insort(known, index)
+
+    def _append_note(self, note: Note | None) -> None:
+        if note is not None:
+            self._append(note)
+
+    # --- people and the model --------------------------------------------------------------------------------------
+
+    def _user_message(self, event: ev.UserMessage) -> None:
+        self._append(Said(event.seq, event.kind, event.text, event.at))
+        self._last_who = "you"
+
+    def _said_by_agent(self, part: LivePart | None, block: Said) -> None:
+        """Finish the agent's words in the block that showed them live, or in a new one."""
+        if part is None:
+            self._append(replace(block, head=self._last_who != "agent"))
+        else:
+            self._update(part.block, replace(block, head=cast(Said, self._blocks[part.block]).head), block.seq)
+        self._last_who = "agent"
+
+    def _assistant_message(self, event: ev.AssistantMessage) -> None:
+        live = self._live if self._live and self._live.turn == event.turn else LiveTurn(event.turn)
+        note = notes.stop_note(event)
+        texts = [b for b in event.blocks if isinstance(b, ev.TextBlock) and b.text.strip()]
+        for block in event.blocks:
+            if isinstance(block, ev.ToolCall):
+                self._call_written(live.claim("tool_call", block.id), block, event)
+            elif isinstance(block, ev.ThinkingBlock):
+                if block.text.strip():
+                    thought = Thought(event.seq, block.text, len(block.text.split()))
+                    self._put(live.claim("thinking"), thought)
+            elif block.text.strip():
+                last = block is texts[-1]
+                said = Said(event.seq, "agent", block.text, event.at, note=note if last else "")
+                self._said_by_agent(live.claim("text"), said)
+        if note and not texts:
+            self._append(Note(event.seq, "notice", "warn", "agent", note))
+        self._drop_live()
+
+    def _put(self, part: LivePart | None, block: Block) -> int:
+        if part is None:
+            return self._append(block)
+        self._update(part.block, block, block.seq)
+        return part.block
+
+    def _call_written(self, part: LivePart | None, call: ev.ToolCall, event: ev.AssistantMessage) -> None:
+        index = self._put(part, Tool(event.seq, call.id, event.turn, call.name, title_of(call.input)))
+        self._calls[event.turn, call.id] = self._newest_call[call.id] = index
+
+    # --- the answer being written ----------------------------------------------------------------------------------
+
+    def _stream_delta(self, event: ev.StreamDelta) -> None:
+        if self._live is None or self._live.turn != event.turn:
+            self._drop_live()
+            self._live = LiveTurn(event.turn)
+        _part, fresh = self._live.take(event, len(self._blocks))
+        if fresh:
+            # What it is is filled in at the end of the batch.
+            self._append(Gone())
+
+    def _show_live(self) -> None:
+        for part in self._live.parts.values() if self._live else ():
+            shown = self._blocks[part.block]
+            if part.pieces or (part.name and isinstance(shown, Gone)):
+                part.flush()
+                self._update(part.block, self._live_block(part, shown))
+
+    def _live_block(self, part: LivePart, shown: Block) -> Block:
+        turn = self._live.turn if self._live else 0
+        if part.kind == "tool_call":
+            title = shown.title if isinstance(shown, Tool) and shown.title else partial_title(part.text)
+            return Tool(0, part.call_id, turn, part.name, title, "writing", size=len(part.text))
+        if not part.text.strip():
+            return Gone()
+        if part.kind == "thinking":
+            return Thought(0, part.text, part.words, open=True)
+        head = shown.head if isinstance(shown, Said) else self._last_who != "agent"
+        self._last_who = "agent"
+        return Said(0, "agent", part.text, head=head, open=True)
+
+    def _drop_live(self, _event: object = None) -> None:
+        """Make void what is shown of an answer that no stored message has taken over."""
+        for part in self._live.parts.values() if self._live else ():
+            shown = self._blocks[part.block]
+            if isinstance(shown, Said) and shown.head:
+                self._last_who = ""
+            self._update(part.block, Gone())
+        self._live = None
+
+    # --- tool calls ------------------------------------------------------------------------------------------------
+
+    def _tool(self, call_id: str, turn: int | None = None) -> tuple[int, Tool | None]:
+        index = self._newest_call.get(call_id, -1) if turn is None else self._calls.get((turn, call_id), -1)
+        block = self._blocks[index] if index >= 0 else None
+        return index, block if isinstance(block, Tool) else None
+
+    def _tool_started(self, event: ev.ToolStarted) -> None:
+        index, tool = self._tool(event.call_id, event.turn)
+        if tool is None:
+            tool = Tool(event.seq, event.call_id, event.turn, event.name, event.title, "running")
+            self._calls[event.turn, event.call_id] = self._newest_call[event.call_id] = self._append(tool)
+        else:
+            self._update(index, replace(tool, title=event.title or tool.title, state="running"), event.seq)
+
+    def _tool_progress(self, event: ev.ToolProgress) -> None:
+        index, tool = self._tool(event.call_id)
+        if tool is not None and tool.state in _UNDER_WAY:
+            self._update(index, replace(tool, tail=(tool.tail + event.text)[-TAIL_KEPT:]))
+
+    def _tool_result(self, event: ev.ToolResult) -> None:
+        index, tool = self._tool(event.call_id, event.turn)
+        done = Tool(
+            seq=tool.seq if tool else event.seq,
+            call_id=event.call_id,
+            turn=event.turn,
+            name=event.name or (tool.name if tool else ""),
+            title=tool.title if tool else "",
+            state=event.status,
+            summary=event.summary,
+            seconds=event.seconds,
+            text=event.text or event.error,
+            diff=event.diff,
+            digest=event.artifact,
+        )
+        if tool is None:
+            self._append(done)
+        else:
+            self._update(index, done, event.seq)
+
+    def _end_calls(self, summary: str) -> None:
+        """Calls whose result never came: the run they belonged to is over."""
+        for index in set(self._calls.values()):
+            block = self._blocks[index]
+            if isinstance(block, Tool) and block.state in _UNDER_WAY:
+                self._update(index, replace(block, state="cancelled", summary=summary, tail=""))
+        self._calls.clear()
+
+    # --- approvals, questions, the run -----------------------------------------------------------------------------
+
+    def _approval_requested(self, event: ev.ApprovalRequested) -> None:
+        self._requests[event.id] = event
+        index, tool = self._tool(event.call_id)
+        if tool is not None and tool.state in _UNDER_WAY:
+            self._update(index, replace(tool, state="asks"), event.seq)
+
+    def _approval_decided(self, event: ev.ApprovalDecided) -> None:
+        request = self._requests.pop(event.id, None)
+        index, tool = self._tool(request.call_id if request else "")
+        if tool is not None and tool.state == "asks":
+            self._update(index, replace(tool, state="denied" if event.choice == "deny" else "running"))
+        self._append(notes.approval(event, request))
+
+    def _question_asked(self, event: ev.QuestionAsked) -> None:
+        self._questions[event.id] = self._append(Question(event.seq, event.question, event.options, at=event.at))
+        self._last_who = ""
+
+    def _question_answered(self, event: ev.QuestionAnswered) -> None:
+        index = self._questions.pop(event.id, -1)
+        if index < 0:
+            self._append(Question(event.seq, "", answer=event.text, by=event.by, at=event.at))
+        else:
+            asked = cast(Question, self._blocks[index])
+            self._update(index, replace(asked, answer=event.text, by=event.by), event.seq)
+
+    def _run_started(self, event: ev.RunStarted) -> None:
+        self._end_calls("interrupted")
+        self._append_note(notes.run_started(event))
+
+    def _run_finished(self, event: ev.RunFinished) -> None:
+        self._drop_live()
+        self._end_calls("interrupted")
+        self._append(notes.run_finished(event))
+        self._last_who = ""
+
+    def _model_retry(self, event: ev.ModelRetry) -> None:
+        self._drop_live()
+        turn, index = self._retry
+        if turn == event.turn and index == len(self._blocks) - 1:
+            self._update(index, notes.model_retry(event), event.seq)
+        else:
+            self._retry = (event.turn, self._append(notes.model_retry(event)))
+
+    def _model_failed(self, event: ev.ModelFailed) -> None:
+        self._drop_live()
+        self._append(notes.model_failed(event))
+
+
+def _noted(make: Callable[[Any], Note | None]) -> Callable[[Blocks, Any], None]:
+    return lambda blocks, event: blocks._append_note(make(event))
+
+
+_TAKE: dict[str, Callable[[Blocks, Any], None]] = {
+    "user_message": Blocks._user_message,
+    "assistant_message": Blocks._assistant_message,
+    "stream_delta": Blocks._stream_delta,
+    "stream_dropped": Blocks._drop_live,
+    "tool_started": Blocks._tool_started,
+    "tool_progress": Blocks._tool_progress,
+    "tool_result": Blocks._tool_result,
+    "approval_requested": Blocks._approval_requested,
+    "approval_decided": Blocks._approval_decided,
+    "question_asked": Blocks._question_asked,
+    "question_answered": Blocks._question_answered,
+    "run_started": Blocks._run_started,
+    "run_finished": Blocks._run_finished,
+    "model_retry": Blocks._model_retry,
+    "model_failed": Blocks._model_failed,
+    "notice": _noted(notes.notice),
+    "compacted": _noted(notes.compacted),
+    "engine_failed": _noted(notes.engine_failed),
+    "prompt_rendered": _noted(notes.prompt_rendered),
+    "session_started": _noted(notes.session_started),
+    "setting_changed": _noted(notes.setting_changed),
+    "todo_changed": _noted(notes.todo_changed),
+}

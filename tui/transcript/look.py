@@ -1,0 +1,93 @@
+"""How lines look: roles and signs, and the few styles made from them. One value; a new theme is a new ``Look``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rich.color import Color, blend_rgb
+from rich.style import Style
+
+from tui.roles import Roles
+from tui.signs import Signs
+
+
+@dataclass(frozen=True)
+class Look:
+    """Roles, signs, and whether colour may carry meaning (``colour`` False: marks stay beside it, as for NO_COLOR).
+
+    added, removed: faint backgrounds of lines in a diff. found: of what a search found.
+    """
+
+    roles: Roles = field(default_factory=Roles)
+    signs: Signs = field(default_factory=Signs)
+    colour: bool = True
+    added: Style = field(default_factory=Style)
+    removed: Style = field(default_factory=Style)
+    found: Style = field(default_factory=lambda: Style(reverse=True))
+
+    @classmethod
+    def of(cls, variables: Mapping[str, str], signs: Signs, colour: bool = True) -> Look:
+        """The look of a theme, from its CSS variables."""
+        roles = Roles.from_variables(variables)
+        back = variables.get("background", "")
+        return cls(
+            roles=roles,
+            signs=signs,
+            colour=colour,
+            added=_tint(roles.ok, back),
+            removed=_tint(roles.danger, back),
+        )
+
+    @property
+    def bullet(self) -> str:
+        """The mark of a list item."""
+        return "-" if self.signs.bar.isascii() else "•"
+
+    @property
+    def sep(self) -> str:
+        """What stands between two short facts on one line."""
+        return f" {self.signs.todo} "
+
+
+EMPTY = Style()
+BOLD = Style(bold=True)
+ITALIC = Style(italic=True)
+STRIKE = Style(strike=True)
+UNDERLINE = Style(underline=True)
+
+
+@dataclass(frozen=True)
+class CodeColours:
+    """Styles of code by kind of token; kept few so that code is calm in every theme."""
+
+    keyword: Style = EMPTY
+    string: Style = EMPTY
+    number: Style = EMPTY
+    comment: Style = EMPTY
+    name: Style = EMPTY
+    plain: Style = field(default=EMPTY)
+
+    @classmethod
+    def of(cls, roles: Roles) -> CodeColours:
+        """The roles' own colours, without their weight."""
+        return cls(
+            keyword=_thin(roles.agent),
+            string=_thin(roles.ok),
+            number=_thin(roles.warn),
+            comment=_thin(roles.muted) + ITALIC,
+            name=_thin(roles.tool),
+            plain=roles.text,
+        )
+
+
+def _tint(role: Style, background: str, share: float = 0.16) -> Style:
+    """A background with a little of a role's colour in it; none where the theme leaves colours to the terminal."""
+    if not background.startswith("#") or role.color is None or role.color.triplet is None:
+        return EMPTY
+    base = Color.parse(background[:7]).get_truecolor()
+    return Style(bgcolor=Color.from_triplet(blend_rgb(base, role.color.triplet, share)))
+
+
+def _thin(style: Style) -> Style:
+    return Style(color=style.color)

@@ -1,0 +1,49 @@
+"""What a transcript tells the screen it is on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from tui.transcript.view import Transcript
+
+
+class _FromTranscript(Message):
+    """Base: ``control`` is the transcript it came from."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__()
+        self.transcript = transcript
+
+    @property
+    def control(self) -> Transcript:
+        return self.transcript
+
+
+class Selected(_FromTranscript, namespace="transcript"):
+    """A person selected the block that event ``seq`` began; 0: one that is not stored yet."""
+
+    def __init__(self, transcript: Transcript, seq: int) -> None:
+        super().__init__(transcript)
+        self.seq = seq
+
+
+class WantsArtifact(_FromTranscript, namespace="transcript"):
+    """A person unfolded a call whose whole output is an artifact: answer with ``show_artifact(seq, text)``."""
+
+    def __init__(self, transcript: Transcript, digest: str, seq: int) -> None:
+        super().__init__(transcript)
+        self.digest = digest
+        self.seq = seq
+
+
+class Found(_FromTranscript, namespace="transcript"):
+    """How far a search is: ``matches`` so far, ``complete`` when there are no more."""
+
+    def __init__(self, transcript: Transcript, text: str, matches: int, complete: bool) -> None:
+        super().__init__(transcript)
+        self.text = text
+        self.matches = matches
+        self.complete = complete

@@ -1,0 +1,104 @@
+"""Events that become one line each, in a person's words."""
+
+from __future__ import annotations
+
+from engine import events as ev
+from tui.format import count, duration, plural
+from tui.transcript.kinds import Level, Note
+
+_ENDS: dict[str, tuple[str, Level]] = {
+    "finished": ("finished", "ok"),
+    "limit": ("stopped at a limit", "warn"),
+    "interrupted": ("interrupted", "warn"),
+    "denied": ("ended: something was denied", "warn"),
+    "failed": ("failed", "danger"),
+    "no_model": ("no model can be used", "danger"),
+}
+_CHOICES: dict[str, str] = {
+    "once": "allowed once",
+    "session": "allowed for this session",
+    "rule": "allowed from now on",
+    "edit": "edited, then allowed",
+    "deny": "denied",
+}
+_STOPS = {"length": "(cut off at the length limit)", "refusal": "(the model refused)", "error": "(ended by an error)"}
+_BY = {"person": "you", "timeout": "no answer in time", "interrupt": "interrupted", "close": "closed unanswered"}
+
+
+def run_finished(event: ev.RunFinished) -> Note:
+    label, level = _ENDS.get(event.reason, (event.reason, "warn"))
+    return Note(event.seq, "finished", level, label, event.detail)
+
+
+def model_retry(event: ev.ModelRetry) -> Note:
+    right = f"in {duration(event.wait)}"
+    return Note(event.seq, "retry", "warn", f"try {event.attempt + 1}", event.error, right)
+
+
+def model_failed(event: ev.ModelFailed) -> Note:
+    return Note(event.seq, "error", "danger", "model failed", event.error, detail=event.suggestion)
+
+
+def engine_failed(event: ev.EngineFailed) -> Note:
+    return Note(0, "error", "danger", "engine failed", event.error)
+
+
+def notice(event: ev.Notice) -> Note:
+    return Note(event.seq, "notice", event.level, "", event.text, detail=event.hint)
+
+
+def approval(event: ev.ApprovalDecided, request: ev.ApprovalRequested | None) -> Note:
+    subject = f"{request.tool} {request.subject}".strip() if request else ""
+    detail = {"rule": event.rule, "edit": event.command}.get(event.choice, event.reason)
+    level: Level = "warn" if event.choice == "deny" else "ok"
+    label = _CHOICES.get(event.choice, event.choice)
+    return Note(event.seq, "approval", level, label, subject, _BY.get(event.by, event.by), detail=detail)
+
+
+def compacted(event: ev.Compacted) -> Note:
+    sizes = f"{count(event.tokens_before)} to {count(event.tokens_after)} tokens"
+    label = "compacted" if event.kind == "summary" else f"put {plural(len(event.offloaded), 'result')} aside"
+    folded = "\n\n".join(part for part in (event.ledger, event.summary) if part)
+    return Note(event.seq, "compaction", "info", label, event.reason, sizes, folded=folded)
+
+
+def prompt_rendered(event: ev.PromptRendered) -> Note | None:
+    """Only a prompt rendered again is worth a line: the cache starts anew."""
+    if not event.reason:
+        return None
+    return Note(event.seq, "notice", "warn", "", f"the prompt was rendered again: {event.reason}")
+
+
+def session_started(event: ev.SessionStarted) -> Note | None:
+    """Only a fork is worth a line."""
+    if not event.parent:
+        return None
+    return Note(event.seq, "notice", "info", "forked", f"from {event.parent} after event {event.parent_seq}")
+
+
+def run_started(event: ev.RunStarted) -> Note | None:
+    return Note(event.seq, "notice", "info", "resumed", "work goes on where it stopped") if event.resumed else None
+
+
+def todo_changed(event: ev.TodoChanged) -> Note | None:
+    """What the model changes is a tool call already."""
+    return Note(event.seq, "notice", "info", "", "you edited todo.md") if event.by == "person" else None
+
+
+def setting_changed(event: ev.SettingChanged) -> Note:
+    value = event.value if isinstance(event.value, str) else _pairs(event.value)
+    return Note(event.seq, "notice", "info", event.name, value)
+
+
+def _pairs(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {what}" for key, what in value.items() if what is not None)
+    return str(value)
+
+
+def stop_note(event: ev.AssistantMessage) -> str:
+    """Why an answer ended before its end; empty when it did not."""
+    if event.aborted:
+        return "(aborted)"
+    note = _STOPS.get(event.stop, "")
+    return f"{note} {event.error}".strip() if note else ""

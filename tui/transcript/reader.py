@@ -1,0 +1,275 @@
+"""Reading a transcript: what is shown, from where, what is folded, selected and searched for. Knows no widget.
+
+The place of a person who reads is a line of a block, not a number: whatever arrives, folds or wraps anew, that line
+stays where it is. At the end the view follows what arrives.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.strip import Strip
+
+from engine.events import AnyEvent
+from tui.transcript.blocks import Blocks
+from tui.transcript.kinds import Block, Gone, Jump, Tool, jumps_of, source_text
+from tui.transcript.layout import Layout
+from tui.transcript.look import Look
+from tui.transcript.render import Rendered, render
+from tui.transcript.search import Search
+
+_NONE = -1
+_FROM_TOP = 3
+"""Jumps land a third of the view below its top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line on the screen: line ``line`` of block ``block``."""
+
+    block: int
+    line: int
+    strip: Strip
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a view shows: its first line, of how many, and its rows."""
+
+    top: int
+    total: int
+    rows: list[Row]
+
+
+class Reader:
+    """One person's view of one transcript. ``width`` and ``height`` in cells; nothing is laid out while they are 0."""
+
+    def __init__(self, look: Look) -> None:
+        self.look = look
+        self.width = self.height = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything but size and look."""
+        self.blocks = Blocks()
+        self.layout = Layout(self.blocks, self._draw)
+        self.layout.restart(self.width or 80)
+        self.follow = True
+        self.unseen = 0
+        self.selected = _NONE
+        self.search = Search(self.blocks, "")
+        self.top = 0
+        self._anchor = (0, 0)
+        self._pages: dict[int, int] = {}
+        self._all_unfolded = False
+        self._full: dict[int, str] = {}
+        self._found_at = (_NONE, 0)
+
+    def _draw(self, index: int, before: Rendered | None) -> Rendered:
+        block = self.blocks[index]
+        return render(block, self.width, self.look, self.pages(index), before, self._full.get(block.seq))
+
+    # --- what changes it -------------------------------------------------------------------------------------------
+
+    def feed(self, events: Iterable[AnyEvent]) -> bool:
+        """Take in events; whether anything is to be seen of them."""
+        changes = self.blocks.feed(events)
+        fresh = len(self.blocks) - changes.first
+        if not fresh and not changes.updated:
+            return False
+        self.layout.grow()
+        for index in changes.updated:
+            self.layout.touch(index)
+        self.search.look_again((*changes.updated, *range(changes.first, len(self.blocks))))
+        if not self.follow:
+            self.unseen += fresh or (self.unseen == 0 and len(self.blocks) - 1 in changes.updated)
+        return True
+
+    def resize(self, width: int, height: int) -> bool:
+        """A new size of the view; whether it differs."""
+        if (width, height) == (self.width, self.height):
+            return False
+        if width != self.width:
+            self.width = width
+            self.layout.restart(width)
+        self.height = height
+        return True
+
+    def restyle(self, look: Look) -> bool:
+        """A new look; whether it differs."""
+        if look == self.look:
+            return False
+        self.look = look
+        self.layout.restart(self.width or 80)
+        return True
+
+    def scroll_to(self, line: int) -> None:
+        """A person moved the view."""
+        self._anchor = self.layout.heights.find(line)
+        self.follow = False
+
+    def go_to_end(self) -> None:
+        """Follow the end from now on."""
+        self.follow = True
+
+    def frame(self) -> Frame:
+        """Lay out what the view shows. Follows the end from now on when that is in view, and only then."""
+        height = self.height
+        top = self.layout.settle_end(height) if self.follow else self.layout.settle(*self._anchor, height)
+        self.top = top
+        self._anchor = self.layout.heights.find(top)
+        self.follow = top >= self.layout.total - height
+        if self.follow:
+            self.unseen = 0
+        return Frame(top, self.layout.total, [Row(*row) for row in self.layout.rows(top, height)])
+
+    # --- folding ---------------------------------------------------------------------------------------------------
+
+    def pages(self, index: int) -> int:
+        """How much of a block is unfolded; 0 is folded."""
+        return self._pages.get(index, int(self._all_unfolded))
+
+    def set_pages(self, index: int, pages: int) -> None:
+        """Fold or unfold a block; its first line stays where it is."""
+        self._hold(index)
+        self._pages[index] = pages
+        self.layout.touch(index)
+
+    def open_further(self, index: int) -> bool:
+        """Unfold a block, show more of it, or fold it when all of it is shown. Whether it is unfolded now."""
+        pages = self.pages(index)
+        if not self.layout.hidden(index) and not pages:
+            return False
+        self.set_pages(index, pages + 1 if self.layout.hidden(index) else 0)
+        return self.pages(index) > 0
+
+    def fold_all(self, unfolded: bool) -> None:
+        """Fold or unfold every block; the place of reading stays."""
+        self._all_unfolded = unfolded
+        self._pages.clear()
+        self.layout.restart(self.width or 80)
+
+    def wants(self, index: int) -> str:
+        """The digest of the whole output that an unfolded call lacks; empty when it lacks nothing."""
+        block = self.blocks[index]
+        if isinstance(block, Tool) and block.digest and not block.diff and block.seq not in self._full:
+            return block.digest
+        return ""
+
+    def supply(self, seq: int, text: str) -> bool:
+        """The whole output of the call that event ``seq`` belongs to; whether there is such a call."""
+        index = self.blocks.block_of(seq)
+        if index < 0 or not isinstance(self.blocks[index], Tool):
+            return False
+        self._full[self.blocks[index].seq] = text
+        self.layout.touch(index)
+        return True
+
+    def _hold(self, index: int) -> None:
+        """Keep the view where it is while a block changes, and in any case its first line in view."""
+        if self.layout.heights.before(index) < self.top:
+            self._anchor = (index, 0)
+        self.follow = False
+
+    # --- selecting and jumping -------------------------------------------------------------------------------------
+
+    def chosen(self) -> Block | None:
+        """The selected block."""
+        return self.blocks[self.selected] if 0 <= self.selected < len(self.blocks) else None
+
+    def select(self, index: int) -> None:
+        """Select a block and bring it into view."""
+        self.selected = index
+        height = self.layout.measure(index)
+        first = self.layout.heights.before(index)
+        last = first + min(height, self.height)
+        if first < self.top:
+            self._anchor, self.follow = (index, 0), False
+        elif last > self.top + self.height:
+            top = self.layout.settle(index, 0, self.height)
+            self.scroll_to(max(0, min(top, self.layout.heights.before(index) + min(height, self.height) - self.height)))
+
+    def select_step(self, step: int) -> bool:
+        """Select the next (1) or previous (-1) block; from the edge of the view when none is selected there."""
+        index = self.selected
+        if index < 0:
+            shown = self.layout.rows(self.top, self.height)
+            if not shown:
+                return False
+            index = shown[-1 if step < 0 else 0][0] - step
+        index += step
+        while 0 <= index < len(self.blocks) and isinstance(self.blocks[index], Gone):
+            index += step
+        if not 0 <= index < len(self.blocks):
+            return False
+        self.select(index)
+        return True
+
+    def jump_to(self, index: int, line: int = 0) -> None:
+        """Select a block and put a line of it a third below the top of the view."""
+        self.selected = index
+        self.layout.settle(index, line, self.height)
+        self.scroll_to(max(0, self.layout.heights.before(index) + line - self.height // _FROM_TOP))
+
+    def jump(self, kind: Jump, direction: int) -> bool:
+        """Go to the next (1) or previous (-1) block of a kind, from the selected one or the view's first."""
+        start = self.selected if self.selected >= 0 else self._anchor[0]
+        if self.selected < 0 and direction < 0 and self.follow:
+            start = len(self.blocks)
+        places = self.blocks.jumps(kind)
+        at = bisect_right(places, start) if direction > 0 else bisect_left(places, start) - 1
+        while 0 <= at < len(places):
+            if kind in jumps_of(self.blocks[places[at]]):
+                self.jump_to(places[at])
+                return True
+            at += direction
+        return False
+
+    # --- searching -------------------------------------------------------------------------------------------------
+
+    def find(self, text: str) -> None:
+        """Search for ``text`` from here on; empty ends the search."""
+        self.search = Search(self.blocks, text)
+        self.search.step()
+        self._found_at = (_NONE, 0)
+
+    def find_step(self, direction: int) -> bool:
+        """Go to the next (1) or previous (-1) line that holds what is searched for."""
+        block, line = self._found_at
+        if block < 0:
+            block, line = (self._anchor[0], -1) if direction > 0 else (len(self.blocks), 0)
+        else:
+            lines = self._found_lines(block)
+            within = [n for n in lines if n > line] if direction > 0 else [n for n in reversed(lines) if n < line]
+            if within:
+                return self._show_found(block, within[0])
+        search = self.search
+        block = search.next_block(block) if direction > 0 else search.previous_block(block)
+        if block < 0:
+            return False
+        lines = self._found_lines(block)
+        return self._show_found(block, (lines[0] if direction > 0 else lines[-1]) if lines else 0)
+
+    def _found_lines(self, block: int) -> list[int]:
+        lines = self.search.lines_in([strip.text for strip in self.layout.lines(block)])
+        if not lines and self.layout.hidden(block):
+            # What was found is folded away.
+            self.set_pages(block, self.pages(block) + 1)
+            lines = self.search.lines_in([strip.text for strip in self.layout.lines(block)])
+        return lines
+
+    def _show_found(self, block: int, line: int) -> bool:
+        self._found_at = (block, line)
+        self.jump_to(block, line)
+        return True
+
+    # --- text ------------------------------------------------------------------------------------------------------
+
+    def selected_text(self) -> str:
+        """The text of the selected block as it came, for copying; empty when none is selected."""
+        block = self.chosen()
+        if isinstance(block, Tool):
+            return self._full.get(block.seq) or source_text(block)
+        return source_text(block) if block else ""
