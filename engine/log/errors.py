@@ -38,6 +38,11 @@ def is_damage(error: sqlite3.Error) -> bool:
     return _sqlite_name(error).startswith(DAMAGE)
 
 
+def is_no_database(error: sqlite3.Error) -> bool:
+    """Whether there is no database in the file at all."""
+    return _sqlite_name(error) == "SQLITE_NOTADB"
+
+
 def unreadable(error: sqlite3.Error | OSError, path: object) -> LogUnreadable:
     """``error`` as an error about the whole database."""
     if isinstance(error, sqlite3.Error) and is_damage(error):

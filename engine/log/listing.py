@@ -71,17 +71,22 @@ def heads(db: sqlite3.Connection) -> list[tuple[str, int]]:
         return _heads_around_damage(db)
 
 
-def summary(db: sqlite3.Connection, artifacts: Artifacts, session: str, head: int) -> Summary:
-    """The summary of a session up to ``head``: the stored one brought up to date, and stored again if that works."""
+def summary(
+    source: sqlite3.Connection, db: sqlite3.Connection, artifacts: Artifacts, session: str, head: int
+) -> Summary:
+    """The summary of a session up to ``head``: the stored one brought up to date, and stored again if that works.
+
+    Events are read through ``source``, the summary is written through ``db``.
+    """
     known = _stored(db, session)
     if known.seq == head:
         return known
-    fresh = _folded(db, artifacts, known if known.seq < head else Summary(session))
+    fresh = _folded(source, artifacts, known if known.seq < head else Summary(session))
     fresh = replace(fresh, seq=max(fresh.seq, head))
     try:
         _store(db, fresh)
-    except sqlite3.OperationalError:
-        return fresh  # derived data: where it cannot be kept (read-only, full, locked) it is made again next time
+    except sqlite3.DatabaseError:
+        return fresh  # derived: where it cannot be kept (read-only, full, locked, damaged) it is made again next time
     return fresh
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from engine.events import Event
 from engine.log import rows
 from engine.log.artifacts import Artifacts
-from engine.log.errors import is_damage
+from engine.log.errors import is_damage, is_no_database
 from engine.queries import LoadedSession, Skipped
 
 _CHUNK = 1000
@@ -78,6 +78,16 @@ def head(db: sqlite3.Connection, session: str) -> int:
     return int(db.execute("SELECT coalesce(max(seq), 0) FROM events WHERE session=?", (session,)).fetchone()[0])
 
 
+def exists(db: sqlite3.Connection, session: str) -> bool:
+    """Whether a session has any row; when damage hides that, it is taken to have."""
+    try:
+        return db.execute("SELECT 1 FROM events WHERE session=? LIMIT 1", (session,)).fetchone() is not None
+    except sqlite3.DatabaseError as error:
+        if is_damage(error) and not is_no_database(error):
+            return True
+        raise
+
+
 def _read(session: str, row: RawRow, artifacts: Artifacts) -> Read:
     try:
         event, missing = rows.load(session, row.seq, row.at, row.body, artifacts)
@@ -92,26 +102,33 @@ def _gap(length: int) -> str:
 
 def _reachable(db: sqlite3.Connection, session: str, after: int) -> Iterator[RawRow | Skipped]:
     """All rows above ``after``, a chunk at a time, so that a damaged page costs a chunk's speed and not the rest."""
-    query = f"SELECT {_COLUMNS} FROM events WHERE session=? AND seq>? ORDER BY seq LIMIT {_CHUNK}"
     while True:
-        try:
-            chunk: list[RawRow | Skipped] = [RawRow(*cells) for cells in db.execute(query, (session, after))]
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-            chunk = _around_damage(db, session, after, after + _CHUNK)
-            if not any(isinstance(row, RawRow) for row in chunk) and not _knows_head(db, session):
-                yield Skipped(after + 1, f"everything from here on is {_HURT}")
-                return
+        chunk = _chunk(db, session, after)
+        if chunk is not None:
             yield from chunk
-            after += _CHUNK
-            if _knows_head(db, session) and after >= head(db, session):
+            if len(chunk) < _CHUNK:
                 return
+            after = chunk[-1].seq
             continue
-        yield from chunk
-        if len(chunk) < _CHUNK:
+        rescued = _around_damage(db, session, after, after + _CHUNK)
+        if not any(isinstance(row, RawRow) for row in rescued) and not _knows_head(db, session):
+            yield Skipped(after + 1, f"everything from here on is {_HURT}")
             return
-        after = chunk[-1].seq
+        yield from rescued
+        after += _CHUNK
+        if _knows_head(db, session) and after >= head(db, session):
+            return
+
+
+def _chunk(db: sqlite3.Connection, session: str, after: int) -> list[RawRow] | None:
+    """The next rows above ``after``; None when there is damage among them."""
+    query = f"SELECT {_COLUMNS} FROM events WHERE session=? AND seq>? ORDER BY seq LIMIT {_CHUNK}"
+    try:
+        return [RawRow(*cells) for cells in db.execute(query, (session, after))]
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return None
+        raise
 
 
 def _around_damage(db: sqlite3.Connection, session: str, after: int, upto: int) -> list[RawRow | Skipped]:

@@ -29,6 +29,7 @@ _ENVELOPE = {"session", "seq", "at"}
 _MARK = "$artifact"
 _ESCAPED = re.compile(r"\$+artifact")
 _EPOCH = b"1970-01-01T00:00:00Z"
+_TIME = re.compile(rb"[0-9T:+.Z -]{1,40}")
 _DEEPEST = 100
 
 TYPES: frozenset[str] = frozenset(kind.model_fields["type"].default for kind in get_args(get_args(Event)[0]))
@@ -105,7 +106,7 @@ def load(session: str, seq: int, at: bytes | None, body: bytes | None, artifacts
     if not body or len(body) < 3 or not body.endswith(b"}"):
         raise RowDamaged("the row is empty or cut off")
     # The envelope goes last: whatever the body says about session, seq and at, the columns are right.
-    whole = b'%b,"session":"%b","seq":%d,"at":"%b"}' % (body[:-1], session.encode(), seq, at or _EPOCH)
+    whole = b'%b,"session":"%b","seq":%d,"at":"%b"}' % (body[:-1], session.encode(), seq, _time(at))
     return parse(whole), missing
 
 
@@ -137,6 +138,11 @@ def _lenient(text: bytes) -> Event:
         return EVENT.validate_python({**data, "at": 0})
     field = ".".join(str(part) for part in problems[0]["loc"][1:])
     raise RowDamaged(f"{data['type']}: {field}: {problems[0]['msg']}")
+
+
+def _time(at: bytes | None) -> bytes:
+    """``at`` if it may stand in JSON as it is: what it means is not looked at here."""
+    return at if at and _TIME.fullmatch(at) else _EPOCH
 
 
 def _restored(body: bytes, artifacts: Artifacts) -> tuple[bytes, str]:

@@ -24,17 +24,24 @@ _AROUND = 30
 _TYPES = frozenset({b"user_message", b"assistant_message", b"tool_started", b"tool_result", b"setting_changed"})
 
 
-def index(db: sqlite3.Connection, artifacts: Artifacts, session: str, head: int, limit: int | None = None) -> bool:
+def index(
+    source: sqlite3.Connection,
+    db: sqlite3.Connection,
+    artifacts: Artifacts,
+    session: str,
+    head: int,
+    limit: int | None = None,
+) -> bool:
     """Index what was appended to a session since last time, at most ``limit`` texts; True when it is up to date.
 
-    In small transactions, so that whoever appends meanwhile hardly waits. Raises sqlite3.Error.
+    Read through ``source``, written through ``db``; in small transactions, so that whoever appends meanwhile hardly waits. Raises sqlite3.Error.
     """
     known = _indexed(db, session)
     if known > head and known > reader.head(db, session):
         forget(db, session)  # it knows of events a power cut has taken back
         known = 0
     batch: list[tuple[str, int, str]] = []
-    for read in reader.read_events(db, session, artifacts, known, _TYPES):
+    for read in reader.read_events(source, session, artifacts, known, _TYPES):
         if read.seq > head:
             break
         text = searchable(read.event) if read.event is not None else ""

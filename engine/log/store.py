@@ -63,13 +63,13 @@ class LogStore:
     def fork(self, session: str, upto_seq: int | None = None) -> str:
         """Copy a session up to and including ``upto_seq`` (None: all of it) to a new one and return its id."""
         self._check(session)
-        with self._writing() as db:
-            last = reader.head(db, session)
+        with self._reading() as source, self._writing() as db:
+            last = reader.head(source, session)
             upto = last if upto_seq is None else upto_seq
             if not 1 <= upto <= last:
                 raise LogError(f"Session {session} has no event {upto}.", f"It has events 1 to {last}.")
             child = ids.claim(self.home.data / "sessions")
-            surgery.fork(db, session, child, upto)
+            surgery.fork(source, db, session, child, upto)
         return child
 
     def remove(self, session: str) -> None:
@@ -106,10 +106,10 @@ class LogStore:
         moments: it is done on demand anyway."""
         if not self.home.database.exists():
             return True
-        with self._writing() as db:
-            for session, head in listing.heads(db):
-                listing.summary(db, self.artifacts, session, head)
-                if not search.index(db, self.artifacts, session, head, limit):
+        with self._reading() as source, self._writing() as db:
+            for session, head in listing.heads(source):
+                listing.summary(source, db, self.artifacts, session, head)
+                if not search.index(source, db, self.artifacts, session, head, limit):
                     return False
         return True
 
@@ -118,8 +118,8 @@ class LogStore:
         try:
             head = reader.head(db, session)
             if head:
-                listing.summary(db, self.artifacts, session, head)
-                search.index(db, self.artifacts, session, head, _TIDY)
+                listing.summary(db, db, self.artifacts, session, head)
+                search.index(db, db, self.artifacts, session, head, _TIDY)
         except sqlite3.Error:
             return
 
@@ -136,14 +136,14 @@ class LogStore:
         query = query or ListSessions()
         if not self.home.database.exists():
             return ()
-        with self._deriving() as db:
-            heads = listing.heads(db)
-            hits = self._search(db, heads, query.text) if search.words_of(query.text) else None
+        with self._reading() as source, self._deriving() as db:
+            heads = listing.heads(source)
+            hits = self._search(source, db, heads, query.text) if search.words_of(query.text) else None
             found = []
             for session, head in heads:
                 if hits is not None and session not in hits:
                     continue
-                summary = listing.summary(db, self.artifacts, session, head)
+                summary = listing.summary(source, db, self.artifacts, session, head)
                 if query.folder and summary.folder != query.folder:
                     continue
                 found.append(self._row(summary, hits[session] if hits else ""))
@@ -186,12 +186,14 @@ class LogStore:
 
     # --- below -------------------------------------------------------------------------------------------------------
 
-    def _search(self, db: sqlite3.Connection, heads: Iterable[tuple[str, int]], text: str) -> dict[str, str]:
+    def _search(
+        self, source: sqlite3.Connection, db: sqlite3.Connection, heads: Iterable[tuple[str, int]], text: str
+    ) -> dict[str, str]:
         try:
             for session, head in heads:
-                search.index(db, self.artifacts, session, head)
-        except sqlite3.OperationalError:
-            pass  # read-only, full or locked: what was indexed before can still be searched
+                search.index(source, db, self.artifacts, session, head)
+        except sqlite3.DatabaseError:
+            pass  # read-only, full, locked or damaged: what was indexed before can still be searched
         return search.find(db, text)
 
     def _row(self, summary: listing.Summary, snippet: str) -> SessionRow:
@@ -208,7 +210,7 @@ class LogStore:
         if not self.home.database.exists():
             return False
         with self._reading() as db:
-            return reader.head(db, session) > 0
+            return reader.exists(db, session)
 
     def _check(self, session: str) -> None:
         """Raises NoSuchSession unless ``session`` is stored."""

@@ -18,10 +18,13 @@ _COPY = (
 )
 
 
-def fork(db: sqlite3.Connection, parent: str, child: str, upto: int) -> None:
-    """Copy the events of ``parent`` up to seq ``upto`` into the new session ``child``. Raises sqlite3.Error."""
+def fork(source: sqlite3.Connection, db: sqlite3.Connection, parent: str, child: str, upto: int) -> None:
+    """Copy the events of ``parent`` up to seq ``upto`` into the new session ``child``. Raises sqlite3.Error.
+
+    Read through ``source`` and written through ``db``: a connection that has met a damaged page refuses to write.
+    """
     with transaction(db):
-        for row in reader.raw_rows(db, parent):
+        for row in reader.raw_rows(source, parent):
             if row.seq > upto:
                 break
             if isinstance(row, Skipped):

@@ -54,6 +54,7 @@ def bare(events: Iterable[Event]) -> list[Event]:
 def sql(store: LogStore, statement: str, *values: object) -> list[Any]:
     """Tamper with the database behind the log's back."""
     connection = sqlite3.connect(store.home.database, isolation_level=None)
+    connection.text_factory = lambda cell: cell.decode("utf-8", "surrogateescape")
     try:
         return connection.execute(statement, values).fetchall()
     finally:
