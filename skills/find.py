@@ -57,7 +57,7 @@ def load(path: Path, source: Source = Source.USER, trusted: bool = True) -> Skil
     file, folder = Path(os.path.realpath(path)), Path(os.path.realpath(path.parent))
     parsed = parse(data, path.parent.name or folder.name)
     if parsed.error:
-        return Problem(path, parsed.error)
+        return Problem(path, "; ".join((parsed.error, *parsed.messages)))
     hidden = parsed.fields.get("disable-model-invocation") is True
     return Skill(parsed.name, parsed.description, path, file, folder, source, trusted, hidden, parsed.messages)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,11 +28,13 @@ class Bounds:
 
 @dataclass(slots=True)
 class Scan:
-    """What a scan found. ``seen`` holds real folders already visited and may be shared between scans."""
+    """What a scan found. ``seen`` holds real folders already visited and may be shared between scans; ``links`` are
+    linked folders and their depth, still to be visited: a real folder goes before the links that lead to it."""
 
     files: list[Path] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    links: deque[tuple[Path, int]] = field(default_factory=deque)
     entries: int = 0
 
 
@@ -44,6 +47,8 @@ def scan(root: Path, bounds: Bounds = Bounds(), seen: set[str] | None = None) ->
             found.problems.append(Problem(root, reason))
     else:
         _visit(root, 0, bounds, found)
+    while found.links:
+        _visit(*found.links.popleft(), bounds, found)
     found.files.sort()
     return found
 
@@ -108,6 +113,8 @@ def _enter(entry: os.DirEntry[str], depth: int, bounds: Bounds, found: Scan) -> 
     elif _is_folder(entry):
         if depth >= bounds.depth:
             _complain_once(found, path, f"more than {bounds.depth} folders deep: not looked into")
+        elif entry.is_symlink():
+            found.links.append((path, depth + 1))
         else:
             _visit(path, depth + 1, bounds, found)
 

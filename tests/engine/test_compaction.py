@@ -154,13 +154,8 @@ def test_results_larger_than_any_tail_can_go_once_they_are_whole() -> None:
     assert compaction.keep_from(log.events, tail=10) == log.events[-1].seq + 1
 
 
-happenings = st.lists(
-    st.sampled_from(
-        ["prompt", "steer", "answer", "calls1", "calls3", "aborted", "lost", "offload", "summary", "runtime"]
-    ),
-    min_size=1,
-    max_size=40,
-)
+STEPS = ["prompt", "steer", "answer", "calls1", "calls3", "aborted", "lost", "offload", "summary", "runtime"]
+happenings = st.lists(st.sampled_from(STEPS), min_size=1, max_size=40)
 
 
 @settings(max_examples=300, deadline=None)
@@ -287,10 +282,8 @@ def test_a_command_changed_by_a_person_is_kept_as_it_ran() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=3000), min_size=1, max_size=30), st.integers(2000, 20_000))
 def test_the_ledger_keeps_to_its_budget_and_says_what_it_left_out(said: list[str], budget: int) -> None:
-    ledger = compaction.Ledger(
-        said=tuple(said), todo=tuple(ev.TodoItem(text=f"step {n}", status="done") for n in range(60)) +
-        (ev.TodoItem(text="last step"),),
-    )  # fmt: skip
+    done = (ev.TodoItem(text=f"step {n}", status="done") for n in range(60))
+    ledger = compaction.Ledger(said=tuple(said), todo=(*done, ev.TodoItem(text="last step")))
     text = ledger.text(budget)
     assert len(text) <= budget
     assert ledger.missing_in(text) == ()
