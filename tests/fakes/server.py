@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -40,7 +40,8 @@ class StrictServer:
     lines ``{"path", "body", "error"}``.
 
     requests: bodies that passed the checks, in order of arrival; rejections: why others did not. A request that is
-    rejected plays no step. exhausted: a request came after the last step (it got a 400).
+    rejected plays no step. disconnects: answers a client left unfinished. exhausted: a request came after the last
+    step (it got a 400). clients: what an ``async with`` awaits before it closes the server.
     """
 
     def __init__(
@@ -59,8 +60,10 @@ class StrictServer:
         self.headers: list[dict[str, str]] = []
         self.rejections: list[str] = []
         self.disconnects = 0
+        self.connections = 0
         self.exhausted = False
         self.port = port
+        self.clients: list[Callable[[], Awaitable[None]]] = []
         self._turns = turns
         self._by_history = by_history
         self._api_key = api_key
@@ -96,6 +99,8 @@ class StrictServer:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
+        for close in self.clients:
+            await close()
         await asyncio.to_thread(self.__exit__, kind, error, tb)
 
     def release(self) -> None:
@@ -126,6 +131,7 @@ class StrictServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)
+        self.connections += 1
         try:
             while request := await read_request(reader):
                 if not await self._answer(request, reader, writer):
@@ -214,6 +220,8 @@ class StrictServer:
     ) -> bool:
         gone = asyncio.ensure_future(reader.read(1))
         try:
+            if turn.hang_after == -1:
+                await self._hang(gone)
             await begin_stream(writer, turn.headers)
             return await self._stream(turn, body, writer, gone)
         finally:
@@ -249,6 +257,8 @@ class StrictServer:
 
     def _payloads(self, turn: Turn, body: dict[str, Any], count: Count) -> list[bytes]:
         events = _EVENTS[self.format](turn, body, count, len(self.requests))
+        if turn.verbatim:
+            events = ((str(data.get("type", "")), dict(data)) for data in turn.verbatim)
         payloads = [(f"event: {n}\n" if n else "") + f"data: {json.dumps(data)}\n\n" for n, data in events]
         if self.format == "openai-chat":
             payloads.append("data: [DONE]\n\n")

@@ -36,7 +36,7 @@ class Turn:
     Faults: ``status`` (with ``error``, ``error_type``, ``headers``) in place of an answer. After so many events:
     ``cut_after`` breaks the connection, ``end_after`` ends the stream as if all were well, ``error_after`` sends an
     error event, ``garbage_after`` a line that is no JSON, ``hang_after`` waits for `StrictServer.release` or for the
-    client to go.
+    client to go (-1: before the head of the answer). verbatim: the data of all events, in place of an answer.
     """
 
     text: str = ""
@@ -59,6 +59,7 @@ class Turn:
     error_after: int | None = None
     garbage_after: int | None = None
     hang_after: int | None = None
+    verbatim: tuple[Mapping[str, Any], ...] = ()
 
     def pieces(self, text: str) -> list[str]:
         return [text[at : at + self.piece] for at in range(0, len(text), self.piece)]
