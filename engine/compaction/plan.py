@@ -10,7 +10,7 @@ from typing import Literal
 
 from engine.compaction.ledger import Ledger, extract
 from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, offloaded, tokens
-from engine.events import Compacted, Event, PromptRendered
+from engine.events import Event, PromptRendered
 
 # What a turn begins with; an answer without one is its own beginning.
 _STARTS = ("turn_started", "user_message")
@@ -55,9 +55,9 @@ def needs(tokens_used: int, window: int, floor: int = 0) -> Literal["offload", "
 
 
 def floor(events: Sequence[Event]) -> int:
-    """Tokens no compaction can free: identity, catalogue, tools; or what the last compaction left, if that is more."""
+    """Tokens no summary can free: identity, catalogue, tools; or what the last summary left, if that is more."""
     rendered = next((e for e in reversed(events) if isinstance(e, PromptRendered)), None)
-    last = next((e for e in reversed(events) if isinstance(e, Compacted)), None)
+    last = last_summary(events)
     fixed = 0
     if rendered:
         tools = json.dumps([tool.model_dump() for tool in rendered.tools])

@@ -81,6 +81,8 @@ def test_a_floor_that_cannot_be_reduced_ends_the_loop_and_is_named() -> None:
     assert compaction.floor(log.events) == 20_000
     log.add(ev.Compacted(number=2, kind="summary", reason="", tokens_after=30_000))
     assert compaction.floor(log.events) == 30_000
+    log.add(ev.Compacted(number=3, kind="offload", reason="", tokens_after=90_000))
+    assert compaction.floor(log.events) == 30_000, "what an offload left a summary can still free"
 
 
 # --- offload ---------------------------------------------------------------------------------------------------------
