@@ -1,19 +1,20 @@
 """The hands of the demo: for each event, the commands a person would send.
 
 With ``answers`` it also decides the dialogs (``--auto``, tests, pictures); without, it leaves them to the person in
-front of the screen and only plays the steering message.
+front of the screen and only plays the steering message and the compaction.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.commands import AnswerQuestion, Command, Decide, SendMessage
+from engine.commands import AnswerQuestion, Command, Compact, Decide, SendMessage
 
 if TYPE_CHECKING:
-    from engine.events import AnyEvent, ApprovalRequested, ToolResult
+    from engine.events import AnyEvent, ApprovalRequested
 
 STEER = "Also accept a space between the thousands, as in 1 234.50."
+PUSH = "git push"
 DENIAL = "Not now: nothing leaves this machine today."
 
 
@@ -23,16 +24,25 @@ class AutoDriver:
     def __init__(self, *, answers: bool = True) -> None:
         self._answers = answers
         self._steered = False
+        self._compacted = False
+        self._pushes: set[str] = set()
         self.finished = False
 
     def react(self, event: AnyEvent) -> tuple[Command, ...]:
-        """The commands for ``event``, in order. Events may come again or be of any session; answers are bound to it."""
+        """The commands for ``event``, in order: answers to dialogs; the steering message while the first edit runs or
+        waits; the compaction when the push has been decided."""
         if event.type == "approval_requested":
             return self._decide(event)
         if event.type == "question_asked" and self._answers:
             return (AnswerQuestion(event.session, event.id, event.options[0] if event.options else "yes"),)
-        if event.type == "tool_result":
-            return self._after_result(event)
+        if event.type == "assistant_message":
+            self._pushes |= {c.id for c in event.calls if PUSH in str(c.input.get("command", ""))}
+        if event.type == "tool_started" and event.name == "fs_edit" and not self._steered:
+            self._steered = True
+            return (SendMessage(event.session, STEER, "steer"),)
+        if event.type == "tool_result" and event.call_id in self._pushes and not self._compacted:
+            self._compacted = True
+            return (Compact(event.session),)
         if event.type == "run_finished":
             self.finished = True
         return ()
@@ -43,10 +53,3 @@ class AutoDriver:
         if event.risk == "high":
             return (Decide(event.session, event.id, event.digest, "deny", reason=DENIAL),)
         return (Decide(event.session, event.id, event.digest, "once"),)
-
-    def _after_result(self, event: ToolResult) -> tuple[Command, ...]:
-        """Steer when the first edit is made."""
-        if event.name != "fs_edit" or event.status != "ok" or self._steered:
-            return ()
-        self._steered = True
-        return (SendMessage(event.session, STEER, "steer"),)

@@ -345,3 +345,9 @@ def test_a_missing_or_binary_script_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ModelError, match="UTF-8"):
         ScriptModel.open(str(tmp_path / "b.toml"))
+
+
+def test_the_example_of_the_documentation_can_be_played() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "script-model.md").read_text()
+    example = text.split("```toml\n")[1].split("```")[0]
+    assert len(parse(tomllib.loads(example)).turn) == 3
