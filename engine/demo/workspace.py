@@ -9,9 +9,6 @@ from pathlib import Path
 
 MODEL = "script/demo"
 
-# Tokens: so small that a compaction has something to do, so large that it comes when asked for.
-WINDOW = 16_000
-
 _TEMPLATE = Path(__file__).with_name("repository.toml")
 _SCRIPT = Path(__file__).with_name("script.toml")
 
@@ -24,7 +21,6 @@ class DemoWorkspace:
     script: Path
     task: str
     model: str = MODEL
-    context_window: int = WINDOW
 
 
 def make_demo(parent: Path) -> DemoWorkspace:

@@ -21,7 +21,7 @@ KEY_FOR_BASE_URL = "AGENT_TUI_API_KEY"
 SCRIPT_WAITING = "AGENT_TUI_SCRIPT_WAITING"
 
 # Tokens, for models nobody has told us about.
-WINDOWS = {"anthropic": 200_000, "openai": 128_000, "openai-chat": 32_768, "script": 200_000, "local": 8_192}
+WINDOWS = {"anthropic": 200_000, "openai": 128_000, "openai-chat": 32_768, "local": 8_192}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,6 @@ def _script(spec: ModelSpec, env: Mapping[str, str], folder: Path, window: int |
         waiting = max(0.0, float(env.get(SCRIPT_WAITING, "") or 1.0))
     except ValueError:
         waiting = 1.0
-    model = ScriptModel.open(name, context_window=window or WINDOWS["script"], waiting=waiting)
+    model = ScriptModel.open(name, context_window=window, waiting=waiting)
     model.spec = str(spec)
     return model

@@ -31,19 +31,20 @@ BUILT_IN = {
 class ScriptModel:
     """A `Model` that plays ``script``.
 
-    spec: as on the command line. waiting: factor on every delay of the script, 0 for none at all.
+    spec: as on the command line. context_window: tokens; None is the script's own. waiting: factor on every delay of
+    the script, 0 for none at all.
     """
 
-    def __init__(self, spec: str, script: Script, *, context_window: int = 200_000, waiting: float = 1.0) -> None:
+    def __init__(self, spec: str, script: Script, *, context_window: int | None = None, waiting: float = 1.0) -> None:
         self.spec = spec
-        self.context_window = context_window
+        self.context_window = context_window or script.context_window
         self._script = script
         self._waiting = waiting
         self._cache = PrefixCache()
         self._failures: Counter[tuple[str, int]] = Counter()
 
     @classmethod
-    def open(cls, name: str, *, context_window: int = 200_000, waiting: float = 1.0) -> ScriptModel:
+    def open(cls, name: str, *, context_window: int | None = None, waiting: float = 1.0) -> ScriptModel:
         """The built-in script ``name`` (demo, offline) or the file of that path. Raises ModelError."""
         path = BUILT_IN.get(name) or Path(name).expanduser()
         return cls(f"script/{name}", load(path), context_window=context_window, waiting=waiting)

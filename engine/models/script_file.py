@@ -3,6 +3,7 @@
 title = "what it is for"
 summary = "Answer to a request for a summary; made from the request when absent."
 chunk = 24                      # characters a streamed piece
+context_window = 200_000        # tokens of the window it claims to have
 delay = 0.2                     # seconds before an answer begins; a turn may have its own
 pace = 0.02                     # seconds between pieces; a turn may have its own
 
@@ -137,6 +138,7 @@ class Script(_Strict):
 
     title: str = ""
     summary: Prose = ""
+    context_window: int = Field(default=200_000, ge=1)
     chunk: int = Field(default=24, ge=1)
     delay: float = Field(default=0.0, ge=0)
     pace: float = Field(default=0.0, ge=0)

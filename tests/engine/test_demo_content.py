@@ -41,7 +41,7 @@ class AskingBroker(FolderBroker):
     """Writes and pushes ask the person; the test suite runs."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__(root, self._command)
+        super().__init__(root, self._run_it)
         self.people: People | None = None
 
     async def run(self, op: Operation, caller: Caller = Caller(), on_output: OnOutput | None = None) -> Outcome:
@@ -58,7 +58,7 @@ class AskingBroker(FolderBroker):
                 return Outcome(Status.DENIED, error="a person said no", feedback=answer.reason)
         return await super().run(op, caller, on_output)
 
-    def _command(self, op: RunCommand | PollBackground, on_output: OnOutput) -> Outcome:
+    def _run_it(self, op: RunCommand | PollBackground, on_output: OnOutput) -> Outcome:
         assert isinstance(op, RunCommand)
         code, data = run_command(self.root, op.command)
         status = Status.OK if code == 0 else Status.FAILED
@@ -114,7 +114,7 @@ async def play(tmp_path: Path, driver: AutoDriver, override: dict[str, str] | No
     parts = Parts(
         broker=broker,
         artifacts=Artifacts(home.artifacts),
-        make_model=lambda _spec: ScriptModel.open("demo", context_window=demo.context_window, waiting=0),
+        make_model=lambda _spec: ScriptModel.open("demo", waiting=0),
         read_skill=lambda _name: None,
         session_dir=home.session_dir(session.id),
         limits=ev.Limits(),
