@@ -5,9 +5,11 @@ The digest binds a decision to exactly what runs: argv, cwd, environment names, 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from sandbox.risk import Assessment
 
@@ -68,3 +70,8 @@ class Asker(Protocol):
     async def ask(self, request: ApprovalRequest) -> Answer:
         """Wait for the answer. May take as long as it likes: the gate itself applies the time limit."""
         ...
+
+
+def digest_of(facts: dict[str, Any]) -> str:
+    """SHA-256 over the canonical JSON of everything a decision is bound to."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

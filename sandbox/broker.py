@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from sandbox.backends.base import OnOutput
-from sandbox.operations import Operation, Outcome
+from sandbox.approval import Answer, ApprovalRequest, Choice
+from sandbox.assess import bound, conflict
+from sandbox.backends.base import Capabilities, OnOutput
+from sandbox.operations import (
+    ListFiles,
+    Operation,
+    Outcome,
+    PollBackground,
+    ReadFile,
+    RunArgv,
+    RunCommand,
+    SearchFiles,
+    Status,
+    WriteFile,
+)
+
+if TYPE_CHECKING:
+    from sandbox.audit import Audit
+    from sandbox.backends.base import Sandbox
+    from sandbox.gate import Gate
+    from sandbox.policy import Policy
+    from sandbox.requests import Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +41,186 @@ class Caller:
 class Broker:
     """Runs operations for one session. Built by `sandbox.open_broker`; the only object other rooms hold."""
 
+    def __init__(
+        self, policy: Policy, sandbox: Sandbox, capabilities: Capabilities, gate: Gate, requests: Requests, audit: Audit
+    ) -> None:
+        from sandbox.backgrounds import Backgrounds
+
+        self.policy = policy
+        self.capabilities = capabilities
+        self._sandbox = sandbox
+        self._gate = gate
+        self._requests = requests
+        self._audit = audit
+        self._backgrounds = Backgrounds(policy.limits.wall_seconds)
+
+    def set_mode(self, mode: str) -> None:
+        """What to do when the gate would ask: ask, deny, rules or sandboxed. Raises ValueError for another word."""
+        from sandbox.gate import Mode
+
+        self._gate.mode = Mode(mode)
+
     async def run(self, op: Operation, caller: Caller = Caller(), on_output: OnOutput | None = None) -> Outcome:
         """Run ``op`` if policy, rules and person allow it. Never raises for what the operation did: see Outcome.
 
         Cancelling the awaiting task ends the whole process tree before it returns.
         """
-        raise NotImplementedError
+        try:
+            if isinstance(op, PollBackground):
+                return await self._backgrounds.poll(op)
+            if isinstance(op, RunCommand | RunArgv):
+                return await self._command(op, caller, on_output)
+            if isinstance(op, WriteFile):
+                return await self._write(op, caller)
+            return await self._read(op, caller)
+        except OSError as error:
+            # The record comes first: what cannot be recorded does not run.
+            return Outcome(
+                Status.ERROR,
+                error=f"the sandbox's records cannot be written: {error.strerror or error}",
+                suggestion=f"check that {self._audit.folder} can be written and the disk is not full",
+            )
 
     async def close(self) -> None:
         """End everything this broker started, background commands included."""
-        raise NotImplementedError
+        await self._backgrounds.close()
+        await self._sandbox.stop()
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    async def _command(self, op: RunCommand | RunArgv, caller: Caller, on_output: OnOutput | None) -> Outcome:
+        if refused := self._requests.unusable(op):
+            self._blocked(caller, self._requests.line(op), refused)
+            return Outcome(Status.DENIED, error=refused[0], suggestion=refused[1])
+        prepared = self._requests.command(op, caller)
+        answer = await self._gate.decide(prepared.request)
+        self._decided(caller, prepared.request, answer)
+        if answer.choice is Choice.DENY:
+            return _denied(answer)
+        edited = ""
+        if answer.choice is Choice.EDIT:
+            edited = answer.command
+            op = RunCommand(edited, op.cwd, op.env, op.timeout, isinstance(op, RunCommand) and op.background)
+            prepared = self._requests.command(op, caller)
+            self._decided(caller, prepared.request, replace(answer, digest=prepared.request.digest))
+        if answer.by != "low":
+            self._requests.accept(prepared)
+        self._record("command", caller, prepared.request, answer)
+        if isinstance(op, RunCommand) and op.background:
+            return replace(await self._start(op, prepared.argv, caller, prepared.request), command=edited)
+        done = await self._sandbox.exec(prepared.argv, cwd=op.cwd, env=op.env, timeout=op.timeout, on_output=on_output)
+        self._ended("command", caller, prepared.request, done)
+        return replace(done, command=edited)
+
+    async def _start(self, op: RunCommand, argv: tuple[str, ...], caller: Caller, request: ApprovalRequest) -> Outcome:
+        if full := self._backgrounds.full():
+            return full
+        started = await self._sandbox.spawn(argv, cwd=op.cwd, env=op.env)
+        done = started if isinstance(started, Outcome) else self._backgrounds.add(started)
+        self._ended("command", caller, request, done)
+        return done
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    async def _write(self, op: WriteFile, caller: Caller) -> Outcome:
+        place = await self._sandbox.look(op.path)
+        if refused := self._requests.refused_write(op, place):
+            self._blocked(caller, op.path, refused)
+            return Outcome(Status.DENIED, error=refused[0], suggestion=refused[1])
+        if stale := conflict(op, place):
+            return Outcome(Status.ERROR, error=stale[0], suggestion=stale[1])
+        request = self._requests.write(op, place, caller)
+        answer = await self._gate.decide(request)
+        self._decided(caller, request, answer)
+        if answer.choice is Choice.DENY:
+            return _denied(answer)
+        self._record("write", caller, request, answer, before=place.sha256)
+        done = await self._sandbox.write(bound(op, place))
+        self._ended("write", caller, request, done)
+        return done
+
+    async def _read(self, op: ReadFile | ListFiles | SearchFiles, caller: Caller) -> Outcome:
+        if not self.capabilities.contained:
+            request = self._requests.read(op.path, await self._sandbox.look(op.path), caller)
+            answer = await self._gate.decide(request)
+            if answer.choice is Choice.DENY:
+                self._decided(caller, request, answer)
+                return _denied(answer)
+        if isinstance(op, ReadFile):
+            return await self._sandbox.read(op)
+        if isinstance(op, ListFiles):
+            return await self._sandbox.list(op)
+        return await self._sandbox.search(op)
+
+    # --- the record -------------------------------------------------------------------------------------------------
+
+    def _decided(self, caller: Caller, request: ApprovalRequest, answer: Answer) -> None:
+        """One line for each decision that somebody or some rule made; what is simply harmless needs none."""
+        if answer.by == "low":
+            return
+        self._record(
+            "decision" if answer.choice is not Choice.DENY else "denied", caller, request, answer, reason=answer.reason
+        )
+
+    def _record(self, type: str, caller: Caller, request: ApprovalRequest, answer: Answer, **more: str) -> None:
+        self._audit.write(
+            type,
+            session=caller.session,
+            tool=caller.tool,
+            call=caller.call_id,
+            kind=request.kind,
+            subject=request.subject,
+            cwd=request.cwd,
+            policy=request.policy,
+            backend=self.capabilities.name,
+            risk=request.assessment.risk,
+            reasons=request.assessment.reasons,
+            env=request.env_names,
+            choice=answer.choice.value,
+            by=answer.by,
+            rule=answer.rule,
+            digest=request.digest,
+            **more,
+        )
+
+    def _ended(self, of: str, caller: Caller, request: ApprovalRequest, done: Outcome) -> None:
+        self._audit.write(
+            "result",
+            of=of,
+            session=caller.session,
+            call=caller.call_id,
+            digest=request.digest,
+            status=done.status.value,
+            exit_code=done.exit_code,
+            sha256=done.sha256,
+            error=done.error,
+            seconds=round(done.seconds, 4),
+        )
+
+    def _blocked(self, caller: Caller, subject: str, refused: tuple[str, str]) -> None:
+        self._audit.write(
+            "blocked",
+            session=caller.session,
+            tool=caller.tool,
+            call=caller.call_id,
+            subject=subject,
+            risk="high",
+            reason=refused[0],
+        )
+
+
+def _denied(answer: Answer) -> Outcome:
+    """What the model is told: a person's own words as feedback, anything else as the reason."""
+    if answer.by == "person":
+        return Outcome(
+            Status.DENIED,
+            error="a person said no",
+            feedback=answer.reason,
+            suggestion="" if answer.reason else "do not try the same again; find another way or ask what they want",
+        )
+    hints = {
+        "timeout": "go on with something else, or ask the person",
+        "rule": "this was ruled out for good; find another way",
+        "mode": "find a way that only reads or stays in the workspace, or say in your answer what you could not do",
+    }
+    return Outcome(Status.DENIED, error=answer.reason or "denied", suggestion=hints.get(answer.by, ""))

@@ -34,7 +34,10 @@ class RunArgv:
 
 @dataclass(frozen=True, slots=True)
 class PollBackground:
-    """Read on from a background command: output from byte ``offset``; wait up to ``wait`` seconds; maybe stop it."""
+    """Read on from a background command: output from byte ``offset``; maybe stop it.
+
+    ``wait``: seconds to wait for its end, at most; it answers at once when the command has ended.
+    """
 
     handle: str
     offset: int = 0
@@ -124,8 +127,10 @@ class Outcome:
     """What an operation did.
 
     data: output of a command (stdout and stderr in order of arrival) or the bytes of a file.
-    exit_code: of a command; negative when a signal ended it. handle: of a background command, while it lives.
+    exit_code: of a command; when signal N ended it, 128 + N as shells count, or -N without a sandbox.
+    handle: of a background command, while it lives.
     size, sha256: of the whole file read or written. total: output bytes in all, of which ``data`` may be the head.
+    command: the line that ran instead, when a person edited it.
     error, suggestion: for the model and the person, when status is not OK.
     feedback: what a person said when denying. seconds: monotonic duration of the operation itself, gate excluded.
     """
