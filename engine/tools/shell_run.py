@@ -17,6 +17,8 @@ from sandbox.operations import Outcome, PollBackground, RunCommand, Status
 RUN_SECONDS = 120.0
 POLL_SECONDS = 5.0
 MOST_SECONDS = 3600.0
+FIRST_LOOK = 0.05
+LONGEST_LOOK = 0.5
 
 
 class ShellRunInput(ToolInput):
@@ -81,14 +83,13 @@ class ShellRun(Tool[ShellRunInput]):
 
 
 async def _poll(args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
-    wait = 0.0 if args.stop else args.timeout or POLL_SECONDS
-    got = await ctx.broker.run(PollBackground(args.handle, args.offset, wait, args.stop), ctx.caller)
+    got = await _look(args, ctx)
     if got.status is Status.DENIED:
         return denied(got)
     if got.status is Status.ERROR:
         return _not_run(got)
     if not got.handle:
-        return _ended(got, args.offset)
+        return _ended(got, args.offset, stopped=args.stop and got.status is Status.OK)
     data = got.data[: complete_length(got.data)]
     where = args.offset + len(data)
     note = f"[Still running. Read on with handle {args.handle} and offset {where}.]"
@@ -99,6 +100,19 @@ async def _poll(args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
         items=({"handle": args.handle, "offset": where, "running": True},),
         seconds=got.seconds,
     )
+
+
+async def _look(args: ShellRunInput, ctx: ToolContext) -> Outcome:
+    """What is new, as soon as there is something new, the command has ended, or the time is over."""
+    if args.stop:
+        return await ctx.broker.run(PollBackground(args.handle, args.offset, stop=True), ctx.caller)
+    left, step = args.timeout or POLL_SECONDS, FIRST_LOOK
+    while True:
+        got = await ctx.broker.run(PollBackground(args.handle, args.offset, wait=min(step, left)), ctx.caller)
+        left -= step
+        if complete_length(got.data) or not got.handle or got.status is not Status.OK or left <= 0:
+            return got
+        step = min(2 * step, LONGEST_LOOK)
 
 
 def _started(got: Outcome) -> ToolOutcome:
@@ -113,8 +127,9 @@ def _started(got: Outcome) -> ToolOutcome:
     )
 
 
-def _ended(got: Outcome, offset: int = 0) -> ToolOutcome:
-    """A command that came to an end of any kind; what it wrote from byte ``offset`` on is kept."""
+def _ended(got: Outcome, offset: int = 0, stopped: bool = False) -> ToolOutcome:
+    """A command that came to an end of any kind; what it wrote from byte ``offset`` on is kept. ``stopped``: the model
+    ended it, so that the way it ended is no error."""
     if got.status is Status.DENIED:
         return denied(got)
     if got.status is Status.CANCELLED:
@@ -122,16 +137,17 @@ def _ended(got: Outcome, offset: int = 0) -> ToolOutcome:
         return replace(base, output=_joined(plain(got.data), f"[{base.output}]"), exit_code=got.exit_code)
     if got.exit_code is None and got.status is not Status.TIMED_OUT:
         return _not_run(got)
-    error, suggestion = _fault(got)
+    error, suggestion = ("", "") if stopped else _fault(got)
     lost = ""
     if got.total > offset + len(got.data):
         lost = f"[It wrote {octets(got.total)}; only the first {octets(offset + len(got.data))} were kept.]"
-    last = f"[{error or 'exit code 0'}]" + (f"\n{suggestion}" if suggestion else "")
+    end = f"stopped; {_how(got)}" if stopped else error or _how(got)
+    last = f"[{end}]" + (f"\n{suggestion}" if suggestion else "")
     lines = plain(got.data)
     return ToolOutcome(
         status="error" if error else "ok",
         output=_joined(lines or "[No output.]", lost, last),
-        summary=error or _size(lines),
+        summary=error or ("stopped" if stopped else _size(lines)),
         error=error,
         suggestion=suggestion,
         retryable=got.status is Status.TIMED_OUT,
@@ -147,9 +163,13 @@ def _fault(got: Outcome) -> tuple[str, str]:
             f"timed out: {got.error or f'it did not end within {got.seconds:.0f} s and was stopped'}",
             got.suggestion or "Give a longer timeout, or start it with background: true and read on.",
         )
-    code = got.exit_code or 0
-    ended = f"exit code {code}" if code > 0 else f"ended by signal {-code}" if code else ""
+    ended = _how(got) if got.exit_code else ""
     return ": ".join(part for part in (ended, got.error) if part), got.suggestion
+
+
+def _how(got: Outcome) -> str:
+    code = got.exit_code or 0
+    return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def _not_run(got: Outcome) -> ToolOutcome:
