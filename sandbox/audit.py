@@ -26,6 +26,7 @@ from sandbox.risk import Risk
 GENESIS = "0" * 64
 _MAX_TEXT = 4000
 _MAX_ITEMS = 50
+_HEAD_SIZE = 160
 
 Record = dict[str, Any]
 
@@ -101,9 +102,13 @@ class Audit:
             return None
 
     def _store_head(self, head: Head) -> None:
-        temporary = self._head.with_name("head.new")
-        temporary.write_text(json.dumps({"seq": head.seq, "hash": head.hash, "size": head.size}), encoding="utf-8")
-        temporary.replace(self._head)
+        """Overwrite in place: always the same length, so that one write replaces all of it."""
+        text = json.dumps({"seq": head.seq, "hash": head.hash, "size": head.size}).ljust(_HEAD_SIZE)
+        fd = os.open(self._head, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.pwrite(fd, text.encode(), 0)
+        finally:
+            os.close(fd)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

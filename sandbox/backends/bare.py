@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.backends import environment, mounts
@@ -21,21 +20,13 @@ from sandbox.backends.running import Launch, argv_bytes
 from sandbox.policy import Policy
 
 
-@dataclass(frozen=True, slots=True)
 class Wrap:
     """Starts a program as it is."""
 
-    policy: Policy
-
-    @property
-    def python(self) -> tuple[str, str]:
-        """The interpreter for the helper, and the folder that holds the ``sandbox`` package."""
-        return sys.executable, str(Path(__file__).parent.parent.parent)
-
-    @property
-    def path(self) -> str:
-        """The host's PATH."""
-        return os.environ.get("PATH", os.defpath)
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.path = os.environ.get("PATH", os.defpath)
+        self.python = sys.executable, str(Path(__file__).parent.parent.parent)
 
     def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
         """``binds`` are for backends that have walls. Raises ValueError when a word holds a NUL."""

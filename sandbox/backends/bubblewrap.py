@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -42,37 +41,26 @@ def binary() -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
 class Wrap:
-    """Puts a program into bubblewrap. ``policy.workspace`` is a real path."""
+    """Puts a program into bubblewrap. ``policy.workspace`` is a real path; ``roots`` are tool folders to show."""
 
-    policy: Policy
-    roots: tuple[Path, ...]
-
-    @property
-    def python(self) -> tuple[str, str]:
-        """The interpreter for the helper, and the folder its code is in, both as seen from inside."""
-        return os.path.realpath(sys.executable), mounts.HELPER
-
-    @property
-    def path(self) -> str:
-        """PATH inside."""
-        return environment.search_path(self.roots, self.policy.workspace)
+    def __init__(self, policy: Policy, roots: tuple[Path, ...]) -> None:
+        self.policy = policy
+        self._roots = roots
+        self._home = mounts.home_inside(policy.workspace)
+        self._fixed = argv_bytes(mounts.fixed(policy, roots))
+        self.path = environment.search_path(roots, policy.workspace)
+        self.python = os.path.realpath(sys.executable), mounts.HELPER
 
     def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
         """The bwrap call for ``argv``. Raises ValueError when a word holds a NUL."""
-        home = mounts.home_inside(self.policy.workspace)
-        words = mounts.options(self.policy, self.roots, binds, _HELPER)
-        words += [
-            "--chdir",
-            os.path.normpath(self.policy.workspace / Path(cwd).expanduser()),
-            "--clearenv",
-        ]
-        for name, value in environment.build(self.policy, home=home, path=self.path, extra=env).items():
-            words += ["--setenv", name, value]
         argv_bytes(argv)
+        words = mounts.fresh(self.policy, self._roots, binds, _HELPER)
+        words += ["--chdir", os.path.normpath(self.policy.workspace / Path(cwd).expanduser()), "--clearenv"]
+        for name, value in environment.build(self.policy, home=self._home, path=self.path, extra=env).items():
+            words += ["--setenv", name, value]
         command = (binary(), *_isolation(self.policy.network), "--args", "{options}", "--", *argv)
-        return Launch(command, options=argv_bytes(words), filter=filter.program())
+        return Launch(command, options=self._fixed + argv_bytes(words), filter=filter.program())
 
 
 def _isolation(network: Network) -> list[str]:

@@ -24,14 +24,13 @@ _NOT_FOUND = 127
 
 
 class Wrap(Protocol):
-    """How a backend starts a program."""
+    """How a backend starts a program. ``path``: PATH as programs see it. ``python``: interpreter and import folder for
+    the file helper, as seen from inside."""
 
-    @property
-    def policy(self) -> Policy: ...
-    @property
-    def python(self) -> tuple[str, str]: ...
-    @property
-    def path(self) -> str: ...
+    policy: Policy
+    path: str
+    python: tuple[str, str]
+
     def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch: ...
 
 
@@ -153,7 +152,7 @@ class LocalSandbox:
     ) -> Outcome:
         """Run a program to its end. ``timeout`` in seconds, capped by the policy."""
         wall = self.policy.limits.wall_seconds
-        started = await self._start(argv, cwd, env, on_output)
+        started = self._start(argv, cwd, env, on_output)
         if isinstance(started, Outcome):
             return started
         return await started.finish(min(timeout if timeout is not None else wall, wall))
@@ -162,14 +161,14 @@ class LocalSandbox:
         self, argv: Sequence[str], *, cwd: str = ".", env: Mapping[str, str] | None = None
     ) -> Command | Outcome:
         """Start a program and leave it running; an Outcome when it cannot be started. Ended by `stop` at the latest."""
-        return await self._start(argv, cwd, env, None)
+        return self._start(argv, cwd, env, None)
 
-    async def _start(
+    def _start(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str] | None, on_output: OnOutput | None
     ) -> Command | Outcome:
         try:
             launch = self._wrap.launch(argv, cwd, env or {}, self._protect())
-            run = await running.start(launch, self.policy.limits, on_output)
+            run = running.start(launch, self.policy.limits, on_output)
         except ValueError as error:
             return Outcome(Status.ERROR, error=str(error), suggestion="write it without NUL characters")
         except FileNotFoundError as error:

@@ -54,24 +54,29 @@ def at(policy: Policy, workspace: Path) -> Policy:
     return policy if policy.workspace == workspace else replace(policy, workspace=workspace)
 
 
-def options(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], helper: Path) -> list[str]:
-    """bwrap options that mount the whole view, in order: later ones cover earlier ones.
+def fixed(policy: Policy, roots: tuple[Path, ...]) -> list[str]:
+    """bwrap options for the part of the view that stays the same for a policy: system, tools, the workspace itself.
 
-    policy.workspace must be a real path (see check_workspace). roots: read-only tool folders. binds: protected paths.
-    helper: folder with the file helper's code.
+    policy.workspace must be a real path (see check_workspace). roots: read-only tool folders.
     """
     work = str(policy.workspace)
     out = [*_system(), *_etc(policy.network), "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
     out += ["--symlink", "../tmp", "/var/tmp", *_home(policy.workspace)]
     for path in sorted({*roots, *policy.readable}, key=lambda p: len(p.parts)):
         out += ["--ro-bind-try", str(path), str(path)]
-    out += ["--bind" if policy.writable else "--ro-bind", work, work]
-    out += _mask_home(policy.workspace)
+    return [*out, "--bind" if policy.writable else "--ro-bind", work, work]
+
+
+def fresh(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], helper: Path) -> list[str]:
+    """bwrap options that follow `fixed` and depend on what is there now: later mounts cover earlier ones.
+
+    binds: protected paths. helper: folder with the file helper's code.
+    """
+    out = [*_mask_home(policy.workspace)]
     for bind in binds:
         out += ["--ro-bind" if bind.read_only else "--bind", str(bind.path), str(bind.path)]
     out += _hide(policy, roots)
-    out += ["--ro-bind", str(helper), f"{HELPER}/sandbox/helper", "--remount-ro", "/"]
-    return out
+    return [*out, "--ro-bind", str(helper), f"{HELPER}/sandbox/helper", "--remount-ro", "/"]
 
 
 def home_inside(workspace: Path) -> str:

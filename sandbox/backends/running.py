@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
@@ -45,12 +46,14 @@ class Launch:
 class Running:
     """One process tree. ``output`` keeps the head up to the limit, ``total`` counts all of it."""
 
-    def __init__(self, started: Started, source: int, keep: int, on_output: OnOutput | None) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], group: Group, source: int, keep: int, on_output: OnOutput | None
+    ) -> None:
         self.output = bytearray()
         self.total = 0
-        self.started = time.monotonic()
         self.seconds = 0.0
-        self._process, self._group = started.process, started.group
+        self._started = time.monotonic()
+        self._process, self._group = process, group
         self._source = source
         self._keep = keep
         self._on_output = on_output
@@ -80,17 +83,22 @@ class Running:
     async def _finish(self) -> None:
         """The main process ended: end the rest, take what is left of the output, and let go."""
         try:
-            await self._process.wait()
+            try:
+                await exit_of(self._process)
+            finally:
+                self.seconds = time.monotonic() - self._started
+                self._group.kill()
+            await self._settled()
         finally:
-            self.seconds = time.monotonic() - self.started
-            self._group.kill()
+            self._close()
+            let_go(self._group)
+
+    async def _settled(self) -> None:
         try:
             await asyncio.wait_for(self._silent.wait(), _SETTLE)
         except TimeoutError:
             pass  # something that left the group (only without a sandbox) still holds the pipe
         await self._group.gone(_SETTLE)
-        self._close()
-        let_go(self._group)
 
     def _read(self) -> None:
         try:
@@ -114,22 +122,49 @@ class Running:
             os.close(self._source)
 
 
-async def start(launch: Launch, limits: Limits, on_output: OnOutput | None = None) -> Running:
-    """Start a program with stdin from /dev/null. Raises OSError when it cannot be started at all."""
+def start(launch: Launch, limits: Limits, on_output: OnOutput | None = None) -> Running:
+    """Start a program with stdin from /dev/null, on the running loop. Raises OSError when it cannot be started at all."""
     source, sink = os.pipe()
     os.set_blocking(source, False)
     try:
-        started = await spawn(launch, limits, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
+        with Gate(launch) as gate:
+            process = subprocess.Popen(
+                gate.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                cwd=launch.cwd,
+                env=launch.env,
+                start_new_session=True,
+                pass_fds=gate.inherited,
+            )
+            group = gate.admit(process.pid, limits)
     except BaseException:
         os.close(source)
         raise
     finally:
         os.close(sink)
-    return Running(started, source, limits.output_bytes, on_output)
+    return Running(process, group, source, limits.output_bytes, on_output)
+
+
+async def exit_of(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a process without blocking the loop, on whatever thread the loop runs."""
+    loop = asyncio.get_running_loop()
+    if sys.platform != "linux":
+        return await loop.run_in_executor(None, process.wait)
+    ended = asyncio.Event()
+    fd = os.pidfd_open(process.pid)
+    loop.add_reader(fd, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(fd)
+        os.close(fd)
+    return process.wait()
 
 
 async def spawn(launch: Launch, limits: Limits, *, stdin: int, stdout: int, stderr: int) -> Started:
-    """Start the process in a session of its own, known to the watchdog and limited before it does anything.
+    """Start a process to talk to, in a session of its own, known to the watchdog and limited before it does anything.
 
     Without ``options`` to wait for, limits are set a moment after the start.
     """
