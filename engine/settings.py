@@ -7,7 +7,7 @@ Importing this module is cheap: the first frame reads its theme with `ui_setting
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -151,33 +151,36 @@ class _Layers:
         self.warnings: list[SettingWarning] = []
 
     def file(self, source: str, content: FileContent) -> None:
-        self._add(source, content.values.items())
+        self._add(source, content.values)
         for name, keys in content.providers.items():
             self._providers.setdefault(name, {}).update(keys)
             self._provider_sources.update({f"providers.{name}.{key}": source for key in keys})
         self.warnings.extend(content.warnings)
 
     def environment(self, env: Mapping[str, str]) -> None:
+        found: dict[str, Value] = {}
         for name, key in KEYS.items():
-            text = env.get(key.env, "")
-            if not text:
-                continue
             try:
-                self._add(ENVIRONMENT, [(name, key.read(text))])
+                if text := env.get(key.env, ""):
+                    found[name] = key.read(text)
             except SettingError as error:
                 self.warnings.append(SettingWarning(ENVIRONMENT, 0, key.env, f"not used: {error}"))
+        self._add(ENVIRONMENT, found)
 
     def options(self, options: EngineOptions) -> None:
         given = ((name, getattr(options, key.option)) for name, key in KEYS.items() if key.option)
-        self._add(COMMAND_LINE, [(name, value) for name, value in given if value not in ("", None)])
+        self._add(COMMAND_LINE, {name: value for name, value in given if value not in ("", None)})
 
     def settings(self) -> Settings:
         providers = {name: self._provider(name, keys) for name, keys in self._providers.items()}
         known = {name: found for name, found in providers.items() if found is not None}
         return Settings(self._values, {**self._sources, **self._provider_sources}, known, tuple(self.warnings))
 
-    def _add(self, source: str, values: Iterable[tuple[str, Value]]) -> None:
-        for name, value in values:
+    def _add(self, source: str, values: Mapping[str, Value]) -> None:
+        if "model" in values:
+            # An address belongs to the model it was named with: another model must not be sent there.
+            self._values["base_url"], self._sources["base_url"] = KEYS["base_url"].default, DEFAULT
+        for name, value in values.items():
             self._values[name] = value
             self._sources[name] = source
 

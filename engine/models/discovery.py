@@ -62,7 +62,7 @@ def choose_default(settings: Settings, env: Mapping[str, str], servers: Sequence
     if settings.model:
         return DefaultModel(settings.model, f"set by {settings.sources['model']}", settings.base_url)
     for name in keys_found(env, settings):
-        return DefaultModel(DEFAULT_MODELS[name], f"a key of {name} is set", settings.base_url)
+        return DefaultModel(DEFAULT_MODELS[name], f"a key of {name} is set")
     for server in servers:
         if server.models:
             return DefaultModel(f"{server.name}/{server.models[0]}", f"{server.name} answers at {server.base_url}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,12 @@ from engine.commands import Command, Compact, Decide, SendMessage
 from engine.demo.driver import DENIAL, STEER, AutoDriver
 from engine.demo.workspace import DemoWorkspace, make_demo
 from engine.log import Artifacts, LogStore
+from engine.models.base import Done
 from engine.models.script import ScriptModel
 from engine.paths import Home
+from engine.prompt.build import build
 from engine.prompt.layers import render
+from engine.prompt.request import Message
 from engine.runner import Parts, Runner
 from engine.session import Session
 from engine.tools.registry import specs
@@ -159,6 +162,15 @@ async def test_by_itself_it_goes_through_everything_it_promises(tmp_path: Path) 
     assert show.said()[-1].startswith("**What was wrong.**")
     code, output = suite(show.demo.folder)
     assert code == 0 and "Ran 6 tests" in output
+
+
+async def test_after_a_restart_it_knows_that_it_is_over_although_the_history_was_compacted(tmp_path: Path) -> None:
+    show = await play(tmp_path, AutoDriver())
+    request = build(show.events, show.runner.session.state)
+    asked = replace(request, messages=(*request.messages, Message("user", (ev.TextBlock(text="And now?"),))))
+    done = [part async for part in ScriptModel.open("demo", waiting=0).stream(asked)][-1]
+    assert isinstance(done, Done) and isinstance(done.blocks[0], ev.TextBlock)
+    assert done.blocks[0].text.startswith("The demo is over")
 
 
 async def test_the_cache_pane_has_something_to_show(tmp_path: Path) -> None:

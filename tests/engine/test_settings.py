@@ -4,6 +4,10 @@ import stat
 from pathlib import Path
 
 import pytest
+import tomlkit
+from hypothesis import HealthCheck, given
+from hypothesis import settings as bounded
+from hypothesis import strategies as st
 
 from engine.options import EngineOptions
 from engine.paths import Home
@@ -57,6 +61,15 @@ def test_each_layer_goes_over_the_one_before_and_is_named(home: Home, folder: Pa
     assert (from_env.limits.turns, from_env.sources["limits.turns"]) == (9, "environment")
 
 
+def test_an_address_goes_with_the_model_it_was_named_with(home: Home, folder: Path) -> None:
+    user(home, 'model = "openai-chat/mine"\nbase_url = "http://box/v1"\n')
+    assert load(home, folder, {}, EngineOptions(cwd=folder, max_turns=3)).base_url == "http://box/v1"
+    assert load(home, folder, {}, EngineOptions(cwd=folder, model="anthropic/x")).base_url == ""
+    assert load(home, folder, {"AGENT_TUI_MODEL": "openai/x"}).base_url == ""
+    moved = {"AGENT_TUI_MODEL": "openai/x", "AGENT_TUI_BASE_URL": "http://y"}
+    assert load(home, folder, moved).base_url == "http://y"
+
+
 def test_a_folder_nobody_trusted_sets_nothing_and_it_is_said(home: Home, folder: Path) -> None:
     project(folder, 'base_url = "http://evil.example"\n')
     settings = load(home, folder, {})
@@ -105,6 +118,33 @@ def test_a_file_that_is_no_toml_sets_nothing_and_names_the_line(home: Home, fold
     home.settings.unlink()
     home.settings.mkdir()
     assert "not used" in warned(load(home, folder, {}))
+
+
+NESTED = st.recursive(
+    st.integers() | st.text(max_size=5) | st.booleans() | st.floats(),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["model", "limits", "turns", "providers", "ui", "wire"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(data=st.dictionaries(st.sampled_from(["model", "limits", "providers", "ui", "x"]), NESTED, max_size=4))
+@bounded(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_file_can_stop_the_app(home: Home, folder: Path, data: dict[str, object]) -> None:
+    user(home, tomlkit.dumps(data))
+    settings = load(home, folder, {})
+    assert settings.limits.repeats and isinstance(settings.model, str) and warned(settings) is not None
+
+
+@given(content=st.binary(max_size=60))
+@bounded(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_bytes_can_stop_the_app(home: Home, folder: Path, content: bytes) -> None:
+    home.config.mkdir(parents=True, exist_ok=True)
+    home.settings.write_bytes(content)
+    assert isinstance(load(home, folder, {}).model, str)
+    assert isinstance(ui_settings(home, {}), UiSettings)
 
 
 def test_a_bad_environment_value_is_refused_by_name(home: Home, folder: Path) -> None:
