@@ -23,7 +23,11 @@ from tests.fakes.validate_chat import validate_chat
 from tests.fakes.validate_responses import validate_responses
 
 FORMATS: tuple[Format, ...] = ("anthropic", "openai", "openai-chat")
-_MODELS: dict[Format, Callable[..., Model]] = {"anthropic": AnthropicModel, "openai": OpenAIModel, "openai-chat": OpenAIChatModel}
+_MODELS: dict[Format, Callable[..., Model]] = {
+    "anthropic": AnthropicModel,
+    "openai": OpenAIModel,
+    "openai-chat": OpenAIChatModel,
+}
 _PARAMS = {"anthropic": anthropic_params, "openai": responses_params, "openai-chat": chat_params}
 _VALIDATORS = {"anthropic": validate_anthropic, "openai": validate_responses, "openai-chat": validate_chat}
 
@@ -37,16 +41,16 @@ TOOLS = tuple(
 )
 
 
+def model_at(format: Format, url: str, quirks: Quirks | None = None, key: str = "test-key") -> Model:
+    """A model of this format at this address."""
+    return _MODELS[format](
+        f"{format}/test-model", "test-model", api_key=key, base_url=url, context_window=100_000, quirks=quirks
+    )
+
+
 def model_for(server: StrictServer, quirks: Quirks | None = None, key: str = "test-key") -> Model:
     """A model of the server's format, pointed at it; closed with it."""
-    model: Model = _MODELS[server.format](
-        f"{server.format}/test-model",
-        "test-model",
-        api_key=key,
-        base_url=server.base_url,
-        context_window=100_000,
-        quirks=quirks,
-    )
+    model = model_at(server.format, server.base_url, quirks, key)
     server.clients.append(model.aclose)
     return model
 
@@ -118,6 +122,7 @@ __all__ = [
     "assistant",
     "call",
     "collect",
+    "model_at",
     "model_for",
     "params_for",
     "problem_with",
