@@ -59,6 +59,7 @@ KEYWORDS = frozenset(
 
 # More than this in one line is left to the tree, which gives up in time.
 _MOST_COMMANDS = 500
+_MOST_WORDS = 4_000
 
 _BLANK = re.compile(r"[ \t]*")
 _OPERATOR = re.compile(r"&&|\|\||;|\|&|\||&(?!>)|\n")
@@ -112,9 +113,13 @@ class _Reader:
             if redirect is not None:
                 redirects.append(redirect)
                 end = redirect.end
+                if len(redirects) > _MOST_COMMANDS:
+                    raise NotPlain("too many redirections")
                 continue
             word = self.word()
             end = word.end
+            if len(words) + len(assigns) + len(redirects) > _MOST_WORDS:
+                raise NotPlain("too many words")
             if not words and _ASSIGN.match(word.mask):
                 assigns.append(word)
             elif not words and _SUBSCRIPT.match(word.mask):
@@ -188,9 +193,11 @@ class _Reader:
 
 def _linked(pipeline: list[Command]) -> list[Command]:
     """The commands of one pipeline, each knowing its neighbours and what its standard input is."""
+    if len(pipeline) == 1 and not pipeline[0].redirects:
+        return pipeline
     names = [command.name for command in pipeline]
     return [
-        replace(command, upstream=tuple(names[:i]), downstream=tuple(names[i + 1 :]), fed_by=_fed_by(command, i > 0))
+        replace(command, upstream=tuple(names[max(0, i - 30) : i]), downstream=tuple(names[i + 1 : i + 31]), fed_by=_fed_by(command, i > 0))
         for i, command in enumerate(pipeline)
     ]
 

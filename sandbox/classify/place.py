@@ -81,7 +81,7 @@ class Place:
         if content and word.glob and self._glob_may_be_secret(word):
             return True
         for path in self.absolute(word.text) or [word.text]:
-            real = os.path.realpath(path)
+            real = os.path.realpath(path) if os.access(path, os.F_OK) else path
             if (_SECRET.search(path) or _SECRET.search(real)) and (content or not _below(real, self.workspace)):
                 return True
         return False
@@ -182,9 +182,9 @@ _SYSTEM_NAMES = (
 )
 _STARTS_LATER = re.compile(
     r"""(?x) /( \.(bash|zsh|k?sh|csh|tcsh|fish)(rc|env|_profile|_login|_logout|_aliases)? | \.profile
-    | \.zshenv | \.zprofile | \.login | \.inputrc | \.xinitrc | \.xsession(rc)? | \.xprofile | \.pam_environment | \.gitconfig
-    | \.vimrc | \.config/(fish|git|systemd|autostart|environment\.d) | authorized_keys2? | \.ssh | LaunchAgents
-    | LaunchDaemons | \.git/hooks | \.git/config | \.githooks | \.husky | \.direnv | \.envrc )($|/)
+    | \.zshenv | \.zprofile | \.login | \.inputrc | \.xinitrc | \.xsession(rc)? | \.xprofile | \.pam_environment
+    | \.gitconfig | \.vimrc | \.config/(fish|git|systemd|autostart|environment\.d) | authorized_keys2? | \.ssh
+    | LaunchAgents | LaunchDaemons | \.git/hooks | \.git/config | \.githooks | \.husky | \.direnv | \.envrc )($|/)
     | ^/etc/(profile|bash|zsh|environment|rc|init|systemd|cron|ld\.so|pam|sudoers|passwd|group|hosts|ssh)
     | ^/(usr/)?lib/systemd | ^/var/spool/cron"""
 )

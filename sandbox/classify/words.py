@@ -128,8 +128,11 @@ class _Scan:
         self.at += 1
 
 
-def scan_word(line: str, start: int) -> tuple[Word, int]:
-    """The word that begins at ``start``, and the offset just after it. Raises `NotPlain`."""
+def scan_word(line: str, start: int, base: int = 0) -> tuple[Word, int]:
+    """The word that begins at ``start``, and the offset just after it; ``base`` is where ``line`` itself stands.
+
+    Raises `NotPlain`.
+    """
     scan = _Scan(line, start)
     size = len(line)
     while scan.at < size:
@@ -154,10 +157,10 @@ def scan_word(line: str, start: int) -> tuple[Word, int]:
             scan.at += 2
         else:
             raise NotPlain(f"{char!r}")
-    return _finish(scan, start), scan.at
+    return _finish(scan, start, base), scan.at
 
 
-def _finish(scan: _Scan, start: int) -> Word:
+def _finish(scan: _Scan, start: int, base: int) -> Word:
     text, mask = "".join(scan.text), "".join(scan.mask)
     brace = mask.find("{")
     if brace >= 0 and (mask.find(",", brace) > 0 or mask.find("..", brace) > 0):
@@ -165,15 +168,15 @@ def _finish(scan: _Scan, start: int) -> Word:
     # A lone `[` is the test command; a pattern needs its closing bracket.
     glob = "*" in mask or "?" in mask or ("[" in mask and "]" in mask[mask.index("[") :])
     tilde = "~" in mask and _TILDE.search(mask) is not None
-    return Word(text, start, scan.at, mask, glob, scan.expands or tilde, scan.unknown)
+    return Word(text, base + start, base + scan.at, mask, glob, scan.expands or tilde, scan.unknown)
 
 
 def read_word(text: str, start: int = 0) -> Word:
     """``text`` as one word standing at ``start``; unknown when it is more than a plain word. Never raises."""
     try:
-        word, end = scan_word(text, 0)
+        word, end = scan_word(text, 0, start)
     except NotPlain:
         return Word(text, start, start + len(text), unknown=True)
     if end != len(text):
         return Word(text, start, start + len(text), unknown=True)
-    return replace(word, start=start, end=start + end)
+    return word

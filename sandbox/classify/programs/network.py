@@ -10,7 +10,7 @@ from sandbox.classify.programs.files import written
 from sandbox.classify.words import Word
 
 _UPLOADS = re.compile(
-    r"--(?:data|form|upload|json|post|body|method|url-q)|-[A-Za-z#]*[dFT]|-X.|--request|--unix-socket|--abstract|--execute|--use-ask"
+    r"--(?:data|form|upload|json|post|body|method|url-q)|-[A-Za-z#]*[dFTX]|--request|--unix-socket|--abstract|--execute|--use-ask"
     r"|--config|-[A-Za-z#]*K"
 )
 _READ_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -38,10 +38,8 @@ def _sends(name: str, text: str, following: str) -> bool:
         return False
     if name == "wget" and re.match(r"-[A-Za-z]*[dFTK]", text):
         return False
-    if text in ("-X", "--request") or text.startswith(("-X", "--request=", "--method")):
-        method = text.removeprefix("-X").partition("=")[2] or (text[2:] if text[:2] == "-X" else "") or following
-        return method.upper() not in _READ_METHODS
-    return True
+    method = re.match(r"(?:-[A-Za-z#]*?X|--request|--method)=?(.*)", text)
+    return method is None or (method[1] or following).upper() not in _READ_METHODS
 
 
 def _host(call: Call) -> str:
