@@ -13,7 +13,12 @@ from typing import Literal
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
+from tui.format import plural
+from tui.signs import Signs, signs_for
 from tui.transcript.highlight import highlight
 from tui.transcript.look import EMPTY, CodeColours, Look
 from tui.transcript.neutral import plain_lines
@@ -121,6 +126,9 @@ def diff_lines(diff: str, width: int, look: Look, limit: int = 2_000) -> tuple[L
     """The lines of a diff in ``width`` cells and how many rows were left out beyond ``limit``."""
     rows = parse(diff)
     drawn = _coloured(rows[:limit], look)
+    if sum(row.kind == "file" for row in rows) == 1:
+        # The name of the only file is said by whoever shows its diff.
+        drawn = [one for one in drawn if one.row.kind != "file"]
     numbers = max((max(row.old, row.new) for row in rows if row.kind != "gap"), default=0)
     columns = max(2, len(str(numbers)))
     if width >= SPLIT_WIDTH:
@@ -189,7 +197,7 @@ def _marker(row: Row, width: int, columns: int, look: Look) -> list[Segment]:
         return [Segment(shorten(row.text, width, look.signs.ellipsis, keep_end=True), look.roles.accent)]
     if row.kind == "note":
         return [Segment(shorten(row.text, width, look.signs.ellipsis), look.roles.muted)]
-    count = f"{row.old:,} unchanged lines" if row.old > 1 else ""
+    count = plural(row.old, "unchanged line") if row.old else ""
     words = "  ".join(part for part in (count, row.text) if part)
     text = f"{look.signs.more:>{columns}} {words}".rstrip()
     return [Segment(shorten(text, width, look.signs.ellipsis), look.roles.muted)]
@@ -235,3 +243,62 @@ def _half(side: list[_Drawn], number: int, half: int, columns: int, look: Look, 
         return []
     row = side[number].row
     return _side(side[number], f"{(row.old if old else row.new) or '':>{columns}} ", half, look)
+
+
+class DiffView(ScrollView, can_focus=True):
+    """A diff to read in a dialog: scrolls by the usual keys, follows the theme and the width it is given."""
+
+    DEFAULT_CSS = """
+    DiffView {
+        height: auto;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(
+        self, diff: str = "", *, signs: Signs | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._diff = diff
+        self._signs = signs or signs_for()
+        self._drawn: tuple[int, Look, list[Strip]] = (0, Look(), [])
+
+    def show(self, diff: str) -> None:
+        """Show another diff, from its beginning."""
+        self._diff = diff
+        self._drawn = (0, self._drawn[1], [])
+        self.scroll_home(animate=False)
+        self.refresh(layout=True)
+        self._fit()
+
+    def _strips(self, width: int) -> list[Strip]:
+        look = Look.of(self.app.theme_variables, self._signs, colour=not self.app.no_color)
+        if self._drawn[:2] != (width, look):
+            lines, hidden = diff_lines(self._diff, max(1, width), look)
+            strips = [Strip(line) for line in lines]
+            if hidden:
+                strips.append(Strip([Segment(f"{look.signs.more} {plural(hidden, 'more line')}", look.roles.muted)]))
+            self._drawn = (width, look, strips)
+        return self._drawn[2]
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._strips(width - self.styles.scrollbar_size_vertical))
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        width = self.scrollable_content_region.width
+        if width:
+            self.virtual_size = Size(width, len(self._strips(width)))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        strips = self._strips(width)
+        base = self.rich_style
+        line = self.scroll_offset.y + y
+        if line >= len(strips):
+            return Strip.blank(width, base)
+        return strips[line].apply_style(base).adjust_cell_length(width, base)

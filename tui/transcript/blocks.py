@@ -135,10 +135,8 @@ class Blocks(Sequence[Block]):
 
     def _said_by_agent(self, part: LivePart | None, block: Said) -> None:
         """Finish the agent's words in the block that showed them live, or in a new one."""
-        if part is None:
-            self._append(replace(block, head=self._last_who != "agent"))
-        else:
-            self._update(part.block, replace(block, head=cast(Said, self._blocks[part.block]).head), block.seq)
+        shown = self._blocks[part.block] if part else None
+        self._put(part, replace(block, head=shown.head if isinstance(shown, Said) else self._last_who != "agent"))
         self._last_who = "agent"
 
     def _assistant_message(self, event: ev.AssistantMessage) -> None:

@@ -100,14 +100,17 @@ class Gone:
 Block = Said | Thought | Tool | Note | Question | Gone
 
 
-def is_line(block: Block) -> bool:
-    """Whether it is a line of a list (tool calls, decisions) rather than a paragraph with space around it."""
-    return isinstance(block, Tool) or (isinstance(block, Note) and block.kind in ("approval", "retry"))
-
-
 def needs_gap(before: Block, block: Block) -> bool:
-    """Whether one blank line parts two blocks that follow each other."""
-    return not (is_line(before) and is_line(block))
+    """Whether one blank line parts two blocks that follow each other: lines of one list stand together."""
+    group = _list_of(block)
+    return not group or group != _list_of(before)
+
+
+def _list_of(block: Block) -> str:
+    """The list a block is a line of; empty when it has space around it."""
+    if isinstance(block, Tool) or (isinstance(block, Note) and block.kind in ("approval", "retry")):
+        return "calls"
+    return "notices" if isinstance(block, Note) and block.kind == "notice" else ""
 
 
 def source_text(block: Block) -> str:

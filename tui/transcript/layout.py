@@ -14,7 +14,7 @@ from textual.strip import Strip
 from tui.transcript.blocks import Blocks
 from tui.transcript.heights import Heights
 from tui.transcript.kinds import Block, Gone, Note, Question, Said, Tool
-from tui.transcript.render import SAID_LINES, Rendered
+from tui.transcript.render import MARKDOWN_LIMIT, SAID_LINES, Rendered
 
 KEPT_LINES = 6_000
 """Rendered lines kept for blocks near the view; older ones are rendered again when they come back."""
@@ -160,7 +160,7 @@ class Layout:
 def guess(block: Block, width: int) -> int:
     """About how many lines a block takes; cheap, and near enough for a scrollbar."""
     if isinstance(block, Said):
-        lines = block.text.count("\n") + len(block.text) // max(20, width) + 1
+        lines = block.text.count("\n") + min(len(block.text), MARKDOWN_LIMIT) // max(20, width) + 1
         return block.head + (lines if block.who == "agent" else min(lines, SAID_LINES))
     if isinstance(block, Tool):
         return 4 if block.state in ("error", "running") and (block.text or block.tail) else 1

@@ -102,8 +102,8 @@ class MarkdownLines:
         page, units = self._parse()
         while self._finish_some(page, units):
             page, units = self._parse()
-        for unit in units:
-            self._emit(self._lines_of(page, unit, first=True))
+        for number, unit in enumerate(units):
+            self._emit(self._lines_of(page, unit, first=number == 0))
 
     def _parse(self) -> tuple[Page, list[_Unit]]:
         source = [*self._carry.opener, *(neutral(_bounded(line)) for line in _LINE_END.split(self._tail))]
@@ -115,12 +115,15 @@ class MarkdownLines:
         """Finish what nothing that follows can change. Whether the rest has to be parsed anew."""
         if len(units) == 1:
             return self._finish_beginning(page, units[0])
-        for number, unit in enumerate(units[:-1]):
+        # What begins on the last line may still become part of what is above it.
+        begun = int(bool(units) and units[-1].start >= len(page.source) - 1)
+        done = len(units) - 1 - begun
+        for number, unit in enumerate(units[: max(0, done)]):
             self._emit(self._lines_of(page, unit, first=number == 0))
-        if units:
-            last = units[-1]
-            self._finish(page, last.start, _Carry(number=last.ordinal, gap=gap_before(page, last.node)))
-        return bool(units)
+        if done > 0:
+            rest = units[done]
+            self._finish(page, rest.start, _Carry(number=rest.ordinal, gap=gap_before(page, rest.node)))
+        return done > 0
 
     def _finish_beginning(self, page: Page, unit: _Unit) -> bool:
         """Finish the beginning of the one element that is left, when it has grown long."""

@@ -74,7 +74,7 @@ def coloured_lines() -> Callable[[str], list[tuple[str, Style]]]:
 
     def decode(line: str) -> list[tuple[str, Style]]:
         if "\x1b" not in line and "\x9b" not in line and not decoder.style:
-            return [(expand_tabs(neutral(line)), Style.null())]
+            return [(_one_line(line), Style.null())]
         # Pieces between colour changes are made neutral one by one, so nothing but colour reaches the decoder.
         kept = _SEQUENCE.sub(_keep_colour, line)
         pieces = _SGR.split(kept)
@@ -83,10 +83,14 @@ def coloured_lines() -> Callable[[str], list[tuple[str, Style]]]:
             if number % 2:
                 decoder.decode_line(f"\x1b[{piece.replace(':', ';')}m")
             elif piece:
-                spans.append((expand_tabs(neutral(piece)).replace("\n", " "), _foreground(decoder.style)))
+                spans.append((_one_line(piece), _foreground(decoder.style)))
         return spans
 
     return decode
+
+
+def _one_line(text: str) -> str:
+    return expand_tabs(neutral(text).replace("\n", " "))
 
 
 def _keep_colour(match: re.Match[str]) -> str:

@@ -28,12 +28,10 @@ def overlay(strip: Strip, spans: Sequence[tuple[int, int]], style: Style) -> Str
     return Strip(segments)
 
 
-def mark_selected(strip: Strip, first: bool, look: Look) -> Strip:
-    """A line of the selected block: the focus mark in the margin and, where the theme has one, a faint background."""
-    mark = Segment(look.signs.focus, look.roles.accent + look.roles.panel)
-    text = strip.text
-    if not text.startswith(" "):
-        return strip.apply_style(look.roles.panel)
-    rest = overlay(strip, [(0, 1)], EMPTY)
-    lead = mark if first or text[1:2] == look.signs.bar else Segment(" ", look.roles.panel)
-    return Strip([lead, *list(rest)[1:]]).apply_style(look.roles.panel)
+def mark_selected(strip: Strip, first: bool, width: int, look: Look) -> Strip:
+    """A line of the selected block: the focus mark in the margin; its first line on the faint panel background."""
+    panel = look.roles.panel if first else EMPTY
+    mark = Segment(look.signs.focus, look.roles.accent + panel)
+    rest = strip.crop(1).apply_style(panel) if first else strip.crop(1)
+    fill = Segment(" " * max(0, width - 1 - rest.cell_length), panel)
+    return Strip([mark, *rest, fill] if first and fill.text else [mark, *rest])

@@ -14,7 +14,7 @@ from tui.transcript.look import BOLD, EMPTY, ITALIC, Look
 from tui.transcript.markdown import MarkdownLines
 from tui.transcript.neutral import first_lines, plain_lines
 from tui.transcript.note_lines import note_strips
-from tui.transcript.rows import barred, barred_lines, body_width, edge_to_edge, more_line
+from tui.transcript.rows import barred, barred_lines, edge_to_edge, more_line, reading_width
 from tui.transcript.tool_lines import PAGE, tool_strips
 from tui.transcript.wrap import Span, strip_of
 
@@ -77,7 +77,7 @@ def _agent(block: Said, width: int, look: Look, before: Rendered | None) -> Rend
     bar = barred(look, look.roles.agent)
     markdown = before.markdown if before else None
     if markdown is None:
-        markdown = MarkdownLines(body_width(width), look, bar)
+        markdown = MarkdownLines(reading_width(width), look, bar)
     markdown.update(block.text[:MARKDOWN_LIMIT])
     strips: list[Strip] = []
     if block.head:

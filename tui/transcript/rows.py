@@ -20,6 +20,9 @@ INDENT = MARGIN + 2
 RIGHT = 1
 """Cells kept free at the right edge."""
 
+READING = 120
+"""Prose is no wider than this."""
+
 _BLANK = Segment(" ")
 
 
@@ -29,8 +32,13 @@ def barred(look: Look, style: Style) -> tuple[Segment, ...]:
 
 
 def body_width(width: int, gutter: int = GUTTER) -> int:
-    """Cells for words in a view of ``width``."""
+    """Cells for what may be wide (output, diffs) in a view of ``width``."""
     return max(4, width - gutter - RIGHT)
+
+
+def reading_width(width: int) -> int:
+    """Cells for prose: longer lines are hard to read."""
+    return min(READING, body_width(width))
 
 
 def below(spans: Iterable[Span], width: int, hard: bool = False) -> list[Strip]:
@@ -41,7 +49,7 @@ def below(spans: Iterable[Span], width: int, hard: bool = False) -> list[Strip]:
 
 def barred_lines(lines: Sequence[str], style: Style, bar: tuple[Segment, ...], width: int) -> list[Strip]:
     """Plain lines of somebody's words."""
-    room = body_width(width)
+    room = reading_width(width)
     return [strip_of(bar, piece) for line in lines for piece in wrap_spans([(line, style)], room)]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from tui.transcript.kinds import Block, source_text
 
-STEP = 2_000_000
-"""Characters looked at in one step: a few milliseconds."""
+STEP = 500_000
+"""Characters looked at in one step: some milliseconds."""
 
 
 class Search:

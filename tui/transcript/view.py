@@ -305,7 +305,8 @@ class Transcript(ScrollView, can_focus=True):
         if found:
             strip = overlay(strip, found, look.found)
         if row.block == self._reader.selected:
-            strip = mark_selected(strip, row.line == self._reader.layout.gap(row.block), look)
+            first = row.line == self._reader.layout.gap(row.block)
+            strip = mark_selected(strip, first, self._reader.width, look)
         return strip
 
     def render_line(self, y: int) -> Strip:
