@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,9 @@ def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str) -> int:
     Returns its exit code, 128 + N when signal N ended it. Raises OSError or ValueError when it cannot be started.
     """
     policy = wrap.policy
+    program = str(policy.workspace / cwd / argv[0]) if "/" in argv[0] else argv[0]
+    if shutil.which(program, path=wrap.path) is None:
+        raise FileNotFoundError(errno.ENOENT, "no such program", argv[0])
     protection = survey(policy.workspace, policy.protected) if policy.writable else Protection()
     with Gate(wrap.launch(argv, cwd, {}, protection.binds)) as gate:
         launch = gate.launch

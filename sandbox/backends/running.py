@@ -123,7 +123,7 @@ class Running:
 
 
 def start(launch: Launch, limits: Limits, on_output: OnOutput | None = None) -> Running:
-    """Start a program with stdin from /dev/null, on the running loop. Raises OSError when it cannot be started at all."""
+    """Start a program with stdin from /dev/null, on the running loop. Raises OSError when it cannot be started."""
     source, sink = os.pipe()
     os.set_blocking(source, False)
     try:
@@ -164,7 +164,7 @@ async def exit_of(process: subprocess.Popen[bytes]) -> int:
 
 
 async def spawn(launch: Launch, limits: Limits, *, stdin: int, stdout: int, stderr: int) -> Started:
-    """Start a process to talk to, in a session of its own, known to the watchdog and limited before it does anything.
+    """Start a process to talk to, in a session of its own; the watchdog and the limits come before it does anything.
 
     Without ``options`` to wait for, limits are set a moment after the start.
     """

@@ -1,0 +1,132 @@
+"""``agent-tui audit``: check, search and follow the tamper-evident record."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sandbox.audit import Record
+
+_TYPES = ("command", "write", "result", "decision", "denied", "blocked", "recovered")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_PAUSE = 0.2
+
+
+def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = sub.add_parser(
+        "audit",
+        help="verify, query or follow the tamper-evident record",
+        description="Every command, write, decision and refused attempt, each line chained to the one before.",
+        epilog="example: agent-tui audit query --risk high --since 2d",
+    )
+    parser.set_defaults(func=lambda _args: parser.error("say what to do: verify, query or tail"))
+    verbs = parser.add_subparsers(title="verbs", metavar="")
+    check = verbs.add_parser("verify", help="find any change made afterwards", epilog="example: agent-tui audit verify")
+    check.set_defaults(func=run_verify)
+    query = verbs.add_parser("query", help="search", epilog="example: agent-tui audit query --type denied --since 1h")
+    query.add_argument("--type", default="", choices=_TYPES, help="only this type of record")
+    query.add_argument("--since", type=_since, default=None, metavar="WHEN", help="30m, 2h, 7d or an ISO time")
+    query.add_argument("--risk", default="", choices=("low", "medium", "high"), help="at least this risk")
+    query.set_defaults(func=run_query)
+    tail = verbs.add_parser("tail", help="the newest records", epilog="example: agent-tui audit tail --follow")
+    tail.add_argument("-n", type=int, default=20, metavar="N", help="how many (20)")
+    tail.add_argument("--follow", action="store_true", help="go on as records are written")
+    tail.set_defaults(func=run_tail)
+    for verb in (check, query, tail):
+        verb.add_argument("--json", action="store_true", help="JSON, one object a line")
+
+
+def _since(text: str) -> datetime:
+    found = re.fullmatch(r"(\d+)([smhdw])", text)
+    if found:
+        return datetime.now(UTC) - timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither like 30m, 2h, 7d nor an ISO time") from None
+    return at if at.tzinfo else at.astimezone()
+
+
+def _folder() -> Path:
+    from engine.paths import Home
+
+    return Home.here().audit
+
+
+def run_verify(args: argparse.Namespace) -> int:
+    """Returns 0 when nothing was changed, 1 otherwise."""
+    from sandbox.verify import verify
+
+    try:
+        found = verify(_folder())
+    except OSError as error:
+        print(f"agent-tui: the record cannot be read: {error}", file=sys.stderr)
+        return 1
+    if args.json:
+        print(json.dumps({"ok": found.ok, "records": found.records, "problems": list(found.problems)}))
+    elif found.ok:
+        print(f"✓ {found.records:,} records, none changed, none missing")
+    else:
+        for problem in found.problems:
+            print(f"✗ {problem}")
+    return 0 if found.ok else 1
+
+
+def run_query(args: argparse.Namespace) -> int:
+    """Print matching records. Returns 0."""
+    from sandbox.audit import query
+
+    return _show(query(_folder(), type=args.type, since=args.since, risk=args.risk), args.json)
+
+
+def run_tail(args: argparse.Namespace) -> int:
+    """Print the newest records, and with --follow go on until interrupted. Returns 0."""
+    from collections import deque
+
+    from sandbox.audit import records
+
+    newest = deque(records(_folder()), maxlen=max(0, args.n))
+    _show(newest, args.json)
+    if args.follow:
+        _show(_follow(_folder()), args.json)
+    return 0
+
+
+def _follow(folder: Path) -> Iterator[Record]:
+    from sandbox.audit import parse
+
+    log = folder / "audit.jsonl"
+    while not log.exists():
+        time.sleep(_PAUSE)
+    with log.open("rb") as source:
+        source.seek(0, 2)
+        rest = b""
+        while True:
+            rest += source.read()
+            *lines, rest = rest.split(b"\n")
+            yield from (record for record in map(parse, lines) if record is not None)
+            time.sleep(_PAUSE)
+
+
+def _show(records: Iterable[Record], as_json: bool) -> int:
+    for record in records:
+        print(json.dumps(record) if as_json else _line(record), flush=True)
+    return 0
+
+
+def _line(record: Record) -> str:
+    """``10:02:03  command   low     low       git status``: one record as a person reads it, controls made visible."""
+    at = str(record.get("at", ""))[:19].replace("T", " ")
+    what = record.get("subject") or record.get("what") or record.get("status") or ""
+    more = record.get("error") or record.get("reason") or ""
+    text = f"{what}  ({more})" if more else str(what)
+    safe = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return f"{at}  {record.get('type', ''):<9} {record.get('risk', ''):<7} {record.get('by', ''):<10} {safe}"
