@@ -19,7 +19,7 @@ ROLES = ("you", "agent", "tool", "ok", "warn", "danger", "muted", "accent", "tex
 @dataclass(frozen=True, slots=True)
 class ThemeData:
     """A theme as its file says it. ``colours``: Textual's names (background, primary, …) to ``#rrggbb``;
-    ``roles``: what a colour means (you, agent, tool, ok, warn, danger, muted, accent, text, panel, faint) to ``#rrggbb``;
+    ``roles``: what a colour means, one of ``ROLES``, to ``#rrggbb``;
     ``variables``: further CSS variables."""
 
     name: str

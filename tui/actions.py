@@ -91,6 +91,8 @@ ACTIONS: tuple[Action, ...] = (
            slash="answer"),
     Action("cycle_approve", "Change what happens when something is risky: ask, sandboxed, rules, deny", DECIDE,
            ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|sandboxed|rules|deny"),
+    Action("find", "Search the transcript; n and N go on", SEE, typed=("slash",), hint="search", slash="find",
+           argument="TEXT", when=lambda s: s.focus == "transcript"),
     Action("next_pane", "Go to the next pane", SEE, ("tab",), hint="panes", when=_always, listed=False),
     Action("tab_transcript", "Show the transcript", SEE, ("alt+1",), ("1",), call="tab('transcript')"),
     Action("tab_task", "Show the task", SEE, ("alt+2",), ("2",), call="tab('task')"),
@@ -130,6 +132,7 @@ MODE_WORDS = {
 NAMES = {
     "escape": "Esc",
     "question_mark": "?",
+    "slash": "/",
     "enter": "Enter",
     "tab": "Tab",
     "up": "Up",

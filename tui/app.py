@@ -88,6 +88,7 @@ class WorkbenchApp(Themed):
     async def _begin(self) -> None:
         """The first frame is on the screen: now the engine, the branch, the signals."""
         first = not (self.home.settings.exists() or self.home.database.exists())
+        await self.bench.fill()
         self.link.start(self._opening)
         if not self.is_headless:
             self._heed_signals()
@@ -120,7 +121,7 @@ class WorkbenchApp(Themed):
 
         def done(trusted: bool | None) -> None:
             if trusted is not None:
-                self.run_worker(self.ask(TrustFolder(trusted)), group="trust")
+                self.run_worker(self.try_ask(TrustFolder(trusted)), group="trust")
                 self.say("Trusted from the next session on." if trusted else "Not trusted: they stay unused.")
 
         self.push_screen(TrustScreen(str(self.options.cwd), files), done)
@@ -171,6 +172,14 @@ class WorkbenchApp(Themed):
     async def ask(self, query: Query) -> Any:
         """A question for the engine."""
         return await self.link.query(query)
+
+    async def try_ask(self, query: Query) -> Any:
+        """The same, for what the app can do without: None, and a word to the person, when there is no answer."""
+        try:
+            return await self.link.query(query)
+        except Exception as error:
+            self.say(f"The engine could not answer: {error or type(error).__name__}", warn=True)
+            return None
 
     # --- what waits for a person -------------------------------------------------------------------------------------
 
@@ -243,6 +252,7 @@ class WorkbenchApp(Themed):
             "title": bench.action_rename,
             "limits": bench.action_change_limits,
             "compact": bench.action_compact,
+            "find": bench.action_find,
             "theme": self.choose_theme,
         }
         if argument and command in takes:
@@ -326,6 +336,18 @@ def open_workbench(
         from tui.main import main
 
         return main(["demo"])
+    return app.return_code or 0
+
+
+def open_replay(options: EngineOptions, session: str = "", factory: Factory | None = None) -> int:
+    """Watch stored sessions in this terminal: the list, or ``session`` at once; returns the exit code."""
+    from tui.replay_app import ReplayApp
+
+    app = ReplayApp(factory or _engine, options, session)
+    try:
+        app.run()
+    finally:
+        app.link.close()
     return app.return_code or 0
 
 

@@ -41,12 +41,13 @@ class Link:
     def started(self) -> bool:
         return self._handle is not None
 
-    def start(self, opening: OpenSession) -> None:
-        """Make the handle, listen, open a session."""
+    def start(self, opening: OpenSession | None) -> None:
+        """Make the handle, listen, open a session (or none, to ask questions only)."""
         self._handle = self._factory(self._options)
         self._handle.subscribe(self.bridge.receive)
         self._handle.start()
-        self._handle.send(opening)
+        if opening is not None:
+            self._handle.send(opening)
 
     def open(self, opening: OpenSession) -> None:
         """Open another session; it is shown once the engine says that it is open."""

@@ -16,8 +16,8 @@ BOLD = frozenset({"you", "agent", "danger"})
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Rich styles by role. Foregrounds only, so that they sit on any pane; ``panel`` is a faint background and ``faint``
-    is for what is not read: rules, the empty part of a gauge."""
+    """Rich styles by role. Foregrounds only, so that they sit on any pane; ``panel`` is a background and ``faint`` is
+    for what is not read: rules, the empty part of a gauge."""
 
     you: Style = Style(color="bright_blue", bold=True)
     agent: Style = Style(color="bright_magenta", bold=True)
@@ -52,28 +52,34 @@ def _style(role: str, value: str) -> Style | None:
     return style + Style(bold=True) if role in BOLD else style
 
 
+SOURCES = {
+    "role-you": "text-secondary",
+    "role-agent": "text-primary",
+    "role-tool": "foreground",
+    "role-ok": "text-success",
+    "role-warn": "text-warning",
+    "role-danger": "text-error",
+    "role-accent": "text-accent",
+    "role-text": "foreground",
+    "role-panel": "panel",
+}
+QUIET = {"role-faint": "panel-lighten-2", "rule": "panel-lighten-2"}
+DEFAULT, GREY = "ansi_default", "ansi_bright_black"
+
+
 def fallbacks(theme: Mapping[str, str]) -> dict[str, str]:
-    """``role-…`` and ``rule`` variables for a theme that has none of its own, from Textual's generated colours."""
-    source = {
-        "role-you": "text-secondary",
-        "role-agent": "text-primary",
-        "role-tool": "foreground",
-        "role-ok": "text-success",
-        "role-warn": "text-warning",
-        "role-danger": "text-error",
-        "role-accent": "text-accent",
-        "role-text": "foreground",
-        "role-panel": "panel",
-        "role-faint": "panel-lighten-2",
-        "rule": "panel-lighten-2",
-    }
-    made = {name: _solid(theme[key]) for name, key in source.items() if key in theme}
+    """``role-…`` and ``rule`` variables for a theme that has none of its own, from Textual's generated colours.
+
+    Every value is a plain colour that both a stylesheet and Rich understand.
+    """
+    made = {name: _solid(theme.get(source, "")) or DEFAULT for name, source in SOURCES.items()}
+    made |= {name: _solid(theme.get(source, "")) or GREY for name, source in QUIET.items()}
     made["role-muted"] = _muted(theme)
-    return {name: value for name, value in made.items() if value and name not in theme}
+    return {name: value for name, value in made.items() if name not in theme}
 
 
 def _solid(value: str) -> str:
-    """A plain colour: no alpha, and nothing for ``auto``, which only a stylesheet understands."""
+    """The colour without alpha; '' for ``auto`` and ``transparent``, which only a stylesheet understands."""
     if value.startswith("#"):
         return value[:7]
     return value.split()[0] if value.startswith("ansi_") else ""
@@ -83,6 +89,6 @@ def _muted(theme: Mapping[str, str]) -> str:
     """Foreground drawn 35 % towards the background; the terminal's own grey where those are not plain colours."""
     fore, back = theme.get("foreground", ""), theme.get("background", "")
     if not (fore.startswith("#") and back.startswith("#")):
-        return "ansi_bright_black"
+        return GREY
     pairs = [(int(fore[i : i + 2], 16), int(back[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(f + (b - f) * 0.35):02x}" for f, b in pairs)

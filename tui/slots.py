@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
     from engine.commands import Decide
     from engine.queries import Query, RuleTrial
+    from tui.transcript.view import Transcript
 
 Ask = Callable[["Query"], Awaitable[Any]]
 
 
-def transcript(ask: Ask) -> Widget:
-    """The transcript: takes events by ``feed``."""
+def transcript() -> type[Transcript]:
+    """The class of the transcript. Importing it takes longer than a frame, so that no frame waits for it."""
     from tui.transcript.view import Transcript
 
-    return Transcript(ask)
+    return Transcript
 
 
 def composer(ask: Ask) -> Widget:

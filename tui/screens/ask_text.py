@@ -30,7 +30,9 @@ class AskText(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="ask"):
             yield Static(Text(self._title), id="ask-title")
-            yield Input(self._value, id="ask-input", select_on_focus=False)
+            line = Input(self._value, id="ask-input", select_on_focus=False)
+            line.cursor_blink = False
+            yield line
             yield Static(Text(self._help), id="ask-help")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -19,13 +21,16 @@ if TYPE_CHECKING:
 
     from tui.app import WorkbenchApp
 
-LABEL = 12
-MODELS = 8
+LABEL = 9
+NAME = 16
+SPEC = 22
+MODELS = 6
+PROMISE = "You see everything, you decide what is risky, nothing is lost."
 
 CONNECT = (
-    ("a key", "export ANTHROPIC_API_KEY=…   or   export OPENAI_API_KEY=…   then start again"),
-    ("a server", "agent-tui --model openai-chat/NAME --base-url http://127.0.0.1:8080/v1"),
-    ("on this machine", "Ollama, LM Studio, llama-server and vLLM are found when they run"),
+    ("with a key", "set ANTHROPIC_API_KEY or OPENAI_API_KEY"),
+    ("to a server", "agent-tui --model openai-chat/NAME --base-url URL"),
+    ("on this machine", "run Ollama, LM Studio, llama-server or vLLM"),
 )
 
 
@@ -70,8 +75,8 @@ class FirstRunScreen(Screen[str | None]):
 
     def _draw(self) -> None:
         look = self._bench.look
-        text = first_run_text(self._found, self._trouble, self._bench.theme, look)
-        self.query_one("#first-run-text", Static).update(text)
+        page = first_run_page(self._found, self._trouble, self._bench.theme, look)
+        self.query_one("#first-run-text", Static).update(page)
         self.query_one("#first-run-keys", Static).update(keys_text(look))
 
     def action_start(self) -> None:
@@ -98,78 +103,69 @@ def keys_text(look: Look) -> Text:
     return line
 
 
-def first_run_text(found: SurveyResult | None, trouble: str, theme: str, look: Look) -> Text:
-    """The whole page."""
-    page = Text()
-    page.append("agent-tui\n", look.roles.accent)
-    page.stylize("bold")
-    page.append("You see everything the agent does, you decide what is risky, nothing is lost.\n", look.roles.text)
-    _heading(page, "Models", look)
-    _models(page, found, trouble, look)
-    _heading(page, "Connect one", look)
-    for label, words in CONNECT:
-        _row(page, label, words, look)
-    _heading(page, "Sandbox", look)
-    _sandbox(page, found, look)
-    _heading(page, "Colours", look)
-    _preview(page, theme, look)
+def first_run_page(found: SurveyResult | None, trouble: str, theme: str, look: Look) -> Table:
+    """The whole page: what it is about on the left, what was found on the right."""
+    page = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    page.add_column(width=LABEL)
+    page.add_column()
+    bold = Style(bold=True)
+    page.add_row(Text("agent-tui", style=look.roles.accent + bold), Text(PROMISE, style=look.roles.text))
+    for label, lines in (
+        ("models", _models(found, trouble, look)),
+        ("connect", [Text.assemble((f"{name:<{NAME}}", look.roles.tool), words) for name, words in CONNECT]),
+        ("sandbox", _sandbox(found, look)),
+        ("colours", _preview(theme, look)),
+    ):
+        page.add_row()
+        for number, line in enumerate(lines):
+            page.add_row(Text("" if number else label, style=look.roles.muted + bold), line)
     return page
 
 
-def _heading(page: Text, words: str, look: Look) -> None:
-    page.append(f"\n{words}\n", look.roles.muted)
-    page.stylize("bold", len(page) - len(words) - 1)
-
-
-def _row(page: Text, label: str, words: str, look: Look) -> None:
-    page.append(f"  {label:<{LABEL + 4}}", look.roles.tool)
-    page.append(f"{words}\n", look.roles.text)
-
-
-def _models(page: Text, found: SurveyResult | None, trouble: str, look: Look) -> None:
+def _models(found: SurveyResult | None, trouble: str, look: Look) -> list[Text]:
+    roles, signs = look.roles, look.signs
     if found is None:
-        words = f"could not look: {trouble}" if trouble else "looking for keys and servers"
-        page.append(f"  {look.signs.failed if trouble else look.signs.waits} {words}\n", look.roles.muted)
-        return
+        sign, words = (signs.failed, f"could not look: {trouble}") if trouble else (signs.waits, "looking around")
+        return [Text(f"{sign} {words}", style=roles.muted)]
+    lines = []
     for model in sorted(found.models, key=lambda m: not m.usable)[:MODELS]:
-        sign, style = (look.signs.done, look.roles.ok) if model.usable else (look.signs.todo, look.roles.muted)
-        page.append(f"  {sign} ", style)
-        page.append(f"{one_line(model.spec):<30} ", look.roles.text if model.usable else look.roles.muted)
-        said = model.source if model.usable else ". ".join(w for w in (model.why, model.hint) if w)
-        page.append(f"{one_line(said)}\n", look.roles.muted)
-    page.append("  will use ", look.roles.muted)
-    page.append(one_line(found.chosen), look.roles.accent)
-    page.append(f"  {one_line(found.why)}\n", look.roles.muted)
+        sign, style, name = (
+            (signs.done, roles.ok, roles.text) if model.usable else (signs.todo, roles.muted, roles.muted)
+        )
+        said = model.source if model.usable else ". ".join(word for word in (model.why, model.hint) if word)
+        spec = f"{one_line(model.spec):<{SPEC}} "
+        lines.append(Text.assemble((f"{sign} ", style), (spec, name), (one_line(said), roles.muted)))
+    chosen = (one_line(found.chosen), roles.accent)
+    lines.append(Text.assemble(("will use ", roles.muted), chosen, (f"  {one_line(found.why)}", roles.muted)))
+    return lines
 
 
-def _sandbox(page: Text, found: SurveyResult | None, look: Look) -> None:
+def _sandbox(found: SurveyResult | None, look: Look) -> list[Text]:
+    roles, signs = look.roles, look.signs
     if found is None:
-        page.append("  not known yet\n", look.roles.muted)
-    elif found.sandbox_works:
-        page.append(f"  {look.signs.done} ", look.roles.ok)
-        page.append(f"{one_line(found.sandbox)}: commands run contained, without a network\n", look.roles.text)
-    else:
-        page.append(f"  {look.signs.risk} ", look.roles.warn)
-        page.append(f"not here: {one_line(found.sandbox_why)}. Every command asks first.\n", look.roles.text)
-        if found.sandbox_hint:
-            page.append(f"    {one_line(found.sandbox_hint)}\n", look.roles.muted)
+        return [Text("not known yet", style=roles.muted)]
+    if found.sandbox_works:
+        words = f"{one_line(found.sandbox)}: commands run contained, without a network"
+        return [Text.assemble((f"{signs.done} ", roles.ok), words)]
+    why = f"not here: {one_line(found.sandbox_why).rstrip('.')}. Every command asks first."
+    lines = [Text.assemble((f"{signs.risk} ", roles.warn), why)]
+    return [*lines, Text(one_line(found.sandbox_hint), style=roles.muted)] if found.sandbox_hint else lines
 
 
-def _preview(page: Text, theme: str, look: Look) -> None:
+def _preview(theme: str, look: Look) -> list[Text]:
     """What the roles look like, so that the choice is made with eyes."""
     roles, signs = look.roles, look.signs
-    page.append("  ‹ ", roles.muted)
-    page.append(theme, roles.accent)
-    page.append(" ›\n\n", roles.muted)
-    page.append(f"  {signs.bar}you    ", roles.you)
-    page.append("Fix the login test and tell me why it broke.\n", roles.text)
-    page.append(f"  {signs.bar}agent  ", roles.agent)
-    page.append("The test reads the user before the cookie is parsed.\n", roles.text)
-    for sign, style, name, words in (
+    calls = (
         (signs.done, roles.ok, "fs_read", "212 lines"),
         (signs.failed, roles.danger, "shell_run", "1 failed"),
         (signs.waits, roles.warn, "fs_edit", "waits for you"),
-    ):
-        page.append(f"  {sign} ", style)
-        page.append(f"{name:<10}", roles.tool)
-        page.append(f"{words}\n", roles.muted)
+    )
+    return [
+        Text.assemble(("< ", roles.muted), (theme, roles.accent), (" >", roles.muted)),
+        Text.assemble((f"{signs.bar}you    ", roles.you), "Fix the login test and tell me why it broke."),
+        Text.assemble((f"{signs.bar}agent  ", roles.agent), "The user is read before the cookie is parsed."),
+        *(
+            Text.assemble((f"{s} ", style), (f"{name:<11}", roles.tool), (words, roles.muted))
+            for s, style, name, words in calls
+        ),
+    ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -17,8 +19,8 @@ from tui.look import Look
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-KEYS = 22
-SLASH = 12
+KEYS = 20
+SLASH = 10
 
 
 class HelpScreen(ModalScreen[None]):
@@ -27,11 +29,11 @@ class HelpScreen(ModalScreen[None]):
 
     def __init__(self, where: Screen[Any], look: Look) -> None:
         super().__init__()
-        self._text = help_text(keys_here(where), look)
+        self._page = help_page(keys_here(where), look)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
-            yield Static(self._text, id="help-text")
+            yield Static(self._page, id="help-text")
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
@@ -48,9 +50,11 @@ def keys_here(screen: Screen[Any]) -> list[tuple[str, str]]:
     return [(", ".join(keys[:2]), words) for words, keys in found.items()]
 
 
-def help_text(here: list[tuple[str, str]], look: Look) -> Text:
-    """The whole page."""
-    page = Text()
+def help_page(here: list[tuple[str, str]], look: Look) -> Table:
+    """The whole page: keys, slash command, what it does."""
+    page = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    for width in (KEYS, SLASH, None):
+        page.add_column(width=width)
     groups: dict[str, list[Action]] = {}
     for action in ACTIONS:
         groups.setdefault(action.group, []).append(action)
@@ -63,16 +67,20 @@ def help_text(here: list[tuple[str, str]], look: Look) -> Text:
         _heading(page, "Here", look)
         for keys, words in here:
             _row(page, keys, "", words, look)
-    page.append("\nKeys that are single letters or digits count while nothing is being typed.", look.roles.muted)
+    page.add_row()
+    page.add_row("", "", Text("Single letters and digits count while nothing is being typed.", style=look.roles.muted))
     return page
 
 
-def _heading(page: Text, words: str, look: Look) -> None:
-    page.append(f"{chr(10) if page else ''}{words}\n", look.roles.accent)
-    page.stylize("bold", len(page) - len(words) - 1)
+def _heading(page: Table, words: str, look: Look) -> None:
+    if page.row_count:
+        page.add_row()
+    page.add_row(Text(words, style=look.roles.accent + Style(bold=True)))
 
 
-def _row(page: Text, keys: str, slash: str, words: str, look: Look) -> None:
-    page.append(f"  {keys:<{KEYS}}", look.roles.text)
-    page.append(f"{slash:<{SLASH}}", look.roles.tool)
-    page.append(f"{words}\n", look.roles.muted)
+def _row(page: Table, keys: str, slash: str, words: str, look: Look) -> None:
+    page.add_row(
+        Text(f"  {keys}", style=look.roles.text),
+        Text(slash, style=look.roles.tool),
+        Text(words, style=look.roles.muted),
+    )

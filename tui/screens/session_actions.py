@@ -24,9 +24,10 @@ MODEL_HELP = (
 
 
 class SessionActions(Base):
-    """Mixed into the workbench screen, which provides ``bench``."""
+    """Mixed into the workbench screen, which provides ``bench`` and ``transcript``."""
 
     bench: WorkbenchApp
+    transcript: Any
 
     def change(self, name: str, value: Any) -> None:
         """Ask the engine to change a setting of the session."""
@@ -92,6 +93,22 @@ class SessionActions(Base):
 
         help = "Each stops the run with its state saved. none lifts a limit; money in USD."
         self.app.push_screen(AskText("Limits of a run", limits.write(present), help, wrong), done)
+
+    def action_find(self, text: str = "") -> None:
+        """Search what was said and done; an empty text ends a search."""
+        from tui.screens.ask_text import AskText
+
+        def search(written: str | None) -> None:
+            if written is not None:
+                self.transcript.find(written)
+                self.transcript.focus()
+
+        if text:
+            search(text)
+        else:
+            self.app.push_screen(
+                AskText("Search the transcript", "", "n and N go to the next and previous match."), search
+            )
 
     def action_new_session(self) -> None:
         self.bench.link.open(OpenSession())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.binding import BindingType
@@ -9,7 +11,6 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
 from engine.commands import Compact, EditTodo, Interrupt, SendMessage, TakeBack
-from engine.queries import Survey
 from tui import slots
 from tui.actions import Situation, bindings
 from tui.screens.session_actions import SessionActions
@@ -25,6 +26,7 @@ from tui.widgets.todo import TodoPane
 from tui.widgets.tools import ToolsPane
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from textual.app import ComposeResult
@@ -44,11 +46,11 @@ class Workbench(SessionActions, Screen[None]):
     AUTO_FOCUS = "#composer-slot > *"
 
     def __init__(self, app: WorkbenchApp) -> None:
-        super().__init__(id="workbench")
+        super().__init__(id="workbench", classes=_fitting(shutil.get_terminal_size()))
         look, options = app.look, app.options
         self.header = Header(look, options.cwd, model=options.model, approve=options.approve)
         self.tabs = TabStrip(look)
-        self.transcript: Any = slots.transcript(app.ask)
+        self.transcript: Any = None
         self.composer: Any = slots.composer(app.ask)
         self.task_pane, self.cache_pane = TaskPane(look, id="task"), CachePane(look, id="cache")
         self.todo_pane, self.approvals_pane = TodoPane(look, id="todo"), ApprovalsPane(look, id="approvals")
@@ -61,8 +63,7 @@ class Workbench(SessionActions, Screen[None]):
         yield self.header
         yield self.tabs
         with Horizontal(id="body"):
-            with Vertical(id="transcript-slot"):
-                yield self.transcript
+            yield Vertical(id="transcript-slot")
             with Vertical(id="side"):
                 yield self.task_pane
                 yield self.todo_pane
@@ -71,9 +72,15 @@ class Workbench(SessionActions, Screen[None]):
             yield self.tools_pane
         yield self.banners
         yield self.queue
-        with Vertical(id="composer-slot"):
+        with Vertical(id="composer-slot", classes="-focused"):
             yield self.composer
         yield self.keys
+
+    async def fill(self) -> None:
+        """After the first frame: the transcript, imported beside the keys being typed."""
+        transcript = await asyncio.to_thread(slots.transcript)
+        self.transcript = transcript(signs=self.bench.look.signs, id="transcript")
+        await self.query_one("#transcript-slot").mount(self.transcript)
 
     @property
     def bench(self) -> WorkbenchApp:  # type: ignore[override]
@@ -139,8 +146,11 @@ class Workbench(SessionActions, Screen[None]):
 
     async def survey(self) -> None:
         """Say so when commands cannot be contained on this machine."""
-        found = await self.bench.ask(Survey())
-        self.banners.sandbox(found.sandbox_works, found.sandbox_why)
+        from engine.queries import Survey
+
+        found = await self.bench.try_ask(Survey())
+        if found is not None:
+            self.banners.sandbox(found.sandbox_works, found.sandbox_why)
 
     # --- where the person is -----------------------------------------------------------------------------------------
 
@@ -164,8 +174,6 @@ class Workbench(SessionActions, Screen[None]):
         for node in self.focused.ancestors_with_self:
             if node is self.composer:
                 return "composer"
-            if node is self.transcript:
-                return "transcript"
             if node.id in TABS:
                 return str(node.id)
         return ""
@@ -192,7 +200,7 @@ class Workbench(SessionActions, Screen[None]):
             self.call_after_refresh(self._pane(name).focus)
 
     def _pane(self, name: str) -> Any:
-        panes = {"transcript": self.transcript, "task": self.task_pane, "todo": self.todo_pane.list,
+        panes = {"transcript": self.transcript or self.composer, "task": self.task_pane, "todo": self.todo_pane.list,
                  "cache": self.cache_pane, "approvals": self.approvals_pane, "tools": self.tools_pane}  # fmt: skip
         return panes[name]
 
@@ -213,6 +221,18 @@ class Workbench(SessionActions, Screen[None]):
 
     def on_composer_slash(self, message: Any) -> None:
         self.bench.run_slash(message.command, message.argument)
+
+    def on_transcript_wants_artifact(self, message: Any) -> None:
+        """Someone unfolded a call whose output is longer than what its event holds."""
+
+        from engine.queries import ReadArtifact
+
+        async def read() -> None:
+            page = await self.bench.try_ask(ReadArtifact(message.digest))
+            if page is not None:
+                message.transcript.show_artifact(message.seq, page.error or page.text)
+
+        self.run_worker(read(), group="artifact")
 
     def on_todo_pane_changed(self, message: TodoPane.Changed) -> None:
         text = message.text
@@ -257,3 +277,9 @@ class Workbench(SessionActions, Screen[None]):
 
     def action_answer(self) -> None:
         self.bench.answer()
+
+
+def _fitting(size: os.terminal_size) -> str:
+    """The classes Textual would find by the breakpoints after the first layout, so that there need be no second one."""
+    pairs = ((size.columns, Workbench.HORIZONTAL_BREAKPOINTS), (size.lines, Workbench.VERTICAL_BREAKPOINTS))
+    return " ".join([name for least, name in points if cells >= least][-1] for cells, points in pairs)

@@ -67,7 +67,6 @@ class Banners(Widget):
         self.look = look
         self.facts = Facts()
         self._tick: Timer | None = None
-        self.display = False
 
     def show(self, state: TaskState) -> None:
         """Take the newest task state."""
@@ -113,7 +112,7 @@ class Banners(Widget):
         self.refresh()
 
     def _draw(self) -> None:
-        self.display = bool(banner_lines(self.facts, monotonic()))
+        self.set_class(bool(banner_lines(self.facts, monotonic())), "-some")
         self.refresh(layout=True)
 
     def render(self) -> Text:

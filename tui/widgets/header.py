@@ -66,7 +66,7 @@ def header_line(
     where = Text.assemble((f"   {one_line(folder)}", roles.muted))
     if branch:
         where.append(f"  {one_line(branch)}", roles.tool)
-    room = max(0, width - right.cell_len - 1)
+    room = max(0, width - right.cell_len - 3)
     if title.cell_len + where.cell_len > room:
         # The folder is the same all day, the title is not: half a folder says nothing, so it goes first.
         where = where if room - where.cell_len >= ENOUGH else Text()

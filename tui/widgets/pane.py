@@ -115,10 +115,8 @@ class Pane(ScrollView, can_focus=True):
         if self._stale:
             self._draw(self.scrollable_content_region.width)
 
-    def on_focus(self) -> None:
-        self.redraw()
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
         self.redraw()
 
     def render_line(self, y: int) -> Strip:

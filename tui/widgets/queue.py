@@ -35,7 +35,6 @@ class QueueStrip(Widget):
         self.state: TaskState | None = None
         self.delivered: tuple[Delivered, ...] = ()
         self._turn = 0
-        self.display = False
 
     def feed(self, events: Iterable[Event]) -> None:
         """Follow what was delivered: a steer is shown until the turn it was sent with has been answered."""
@@ -54,14 +53,14 @@ class QueueStrip(Widget):
         before = self._lines()
         self.state = state
         after = self._lines()
-        self.display = bool(after)
+        self.set_class(bool(after), "-some")
         if before or after:
             self.refresh(layout=len(before) != len(after))
 
     def clear(self) -> None:
         """Another session."""
         self.delivered, self._turn, self.state = (), 0, None
-        self.display = False
+        self.remove_class("-some")
 
     def dress(self, look: Look) -> None:
         self.look = look
@@ -82,7 +81,13 @@ def queue_lines(state: TaskState | None, delivered: tuple[Delivered, ...], width
     for item in pending:
         steer = item.kind == "steer"
         last = "  Alt+Up takes it back" if item is pending[-1] else ""
-        rows.append((f"{'steer:' if steer else 'next:':<7}", item.text, ("soon" if steer else "after this run") + last))
+        rows.append(
+            (
+                f"{'steer:' if steer else 'next:':<7}",
+                item.text,
+                ("after this tool" if steer else "after this run") + last,
+            )
+        )
     hidden = len(rows) - MOST
     if hidden > 0:
         rows = [("", f"{hidden + 1} more wait", ""), *rows[-(MOST - 1) :]]

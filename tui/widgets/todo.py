@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import TextArea
 
 from tui.look import Look, clip, one_line, wrapped
 from tui.widgets.pane import Pane
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.css.query import DOMQuery
 
     from engine.events import Event
     from engine.state import TaskState
@@ -71,31 +71,6 @@ def todo_lines(state: TaskState | None, width: int, look: Look) -> list[Text]:
     return [clip(line, width) for line in lines]
 
 
-class TodoEditor(TextArea):
-    """todo.md being edited by a person."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "Save todo.md"),
-        Binding("escape", "leave", "Leave; the draft is kept"),
-    ]
-
-    class Save(Message):
-        """Write this text."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    class Leave(Message):
-        """Go back to the list."""
-
-    def action_save(self) -> None:
-        self.post_message(self.Save(self.text))
-
-    def action_leave(self) -> None:
-        self.post_message(self.Leave())
-
-
 class TodoPane(Vertical):
     """The list, or its text being edited. A draft is never lost: leaving keeps it until it is saved."""
 
@@ -120,7 +95,7 @@ class TodoPane(Vertical):
     def show(self, state: TaskState) -> None:
         """Take the newest task state; an edit under way stays, and says that the file changed under it."""
         self.list.show(state)
-        for editor in self.query(TodoEditor):
+        for editor in self._editors:
             if state.todo_text != self._base:
                 editor.border_title = "todo.md changed meanwhile; Ctrl+S keeps yours"
 
@@ -134,37 +109,44 @@ class TodoPane(Vertical):
         """Another session: its list, and no draft of the one before."""
         self._draft = None
         self.list.has_draft, self.list.by = False, ""
-        self.query(TodoEditor).remove()
+        self._editors.remove()
         self.list.display = True
 
     @property
     def editing(self) -> bool:
-        return bool(self.query(TodoEditor))
+        return bool(self._editors)
+
+    @property
+    def _editors(self) -> DOMQuery[Any]:
+        return self.query("TodoEditor")
 
     async def action_edit(self) -> None:
         if self.editing:
             return
+        from tui.widgets.todo_editor import TodoEditor
+
         self._base = self.list.state.todo_text if self.list.state else ""
         editor = TodoEditor(self._base if self._draft is None else self._draft, id="todo-editor")
+        editor.cursor_blink = False
         editor.border_title = "todo.md: Ctrl+S saves, Esc leaves"
         self.list.display = False
         await self.mount(editor)
         editor.focus()
 
-    async def on_todo_editor_save(self, message: TodoEditor.Save) -> None:
+    async def on_todo_editor_save(self, message: Any) -> None:
         message.stop()
         self._draft = None
         self.post_message(self.Changed(message.text))
         await self._close()
 
-    async def on_todo_editor_leave(self, message: TodoEditor.Leave) -> None:
+    async def on_todo_editor_leave(self, message: Any) -> None:
         message.stop()
-        text = self.query_one(TodoEditor).text
+        text = self._editors.first().text
         self._draft = text if text != self._base else None
         await self._close()
 
     async def _close(self) -> None:
-        await self.query(TodoEditor).remove()
+        await self._editors.remove()
         self.list.has_draft = self._draft is not None
         self.list.display = True
         self.list.redraw()

@@ -1,0 +1,58 @@
+"""The replay browser by itself: the list of stored sessions, and the player. Nothing is opened for writing."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import Binding
+
+from tui import slots
+from tui.link import Factory, Link
+from tui.theming import Themed
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+    from engine.options import EngineOptions
+    from engine.queries import Query
+
+
+class ReplayApp(Themed):
+    """``session`` is played at once; without it the list comes first, and again after each player."""
+
+    TITLE = "agent-tui replay"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", priority=True)]
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, factory: Factory, options: EngineOptions, session: str = "") -> None:
+        super().__init__(options.theme)
+        self.link = Link(factory, options, lambda: None)
+        self._session = session
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.link.start(None)
+        if self._session:
+            self.push_screen(slots.player(self.ask, self._session), lambda _: self.exit())
+        else:
+            self._list()
+
+    def _list(self) -> None:
+        self.push_screen(slots.sessions(self.ask), self._chosen)
+
+    def _chosen(self, session: str | None) -> None:
+        if session:
+            self.push_screen(slots.player(self.ask, session), lambda _: self._list())
+        else:
+            self.exit()
+
+    async def ask(self, query: Query) -> Any:
+        """A question for the engine."""
+        return await self.link.query(query)
+
+    async def action_quit(self) -> None:
+        await asyncio.to_thread(self.link.close)
+        self.exit()
