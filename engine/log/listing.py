@@ -14,22 +14,20 @@ from engine.events import Event
 from engine.log import reader
 from engine.log.artifacts import Artifacts
 from engine.log.errors import is_damage
+from engine.log.places import SPAN
 from engine.queries import SessionRow
 from engine.state import TaskState, step
 
 _MOST = 1 << 62
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _COLUMNS = "seq, events, skipped, started, updated, title, folder, model, turns, calls, approvals, cost, state"
-# Distinct ids by hops over the index: as many steps as there are sessions, not events.
-_HEADS = """
-WITH RECURSIVE found(id) AS (
-    SELECT min(session) FROM events
-    UNION ALL SELECT (SELECT min(session) FROM events WHERE session > found.id) FROM found WHERE found.id IS NOT NULL
-)
-SELECT id,
-    (SELECT seq FROM events WHERE session = id ORDER BY seq DESC LIMIT 1),
-    (SELECT rowid FROM events WHERE session = id ORDER BY seq DESC LIMIT 1) AS recent
-FROM found WHERE id IS NOT NULL ORDER BY recent DESC
+_HEADS = f"""
+SELECT * FROM (
+    SELECT session, (
+        SELECT max(place) - number * {SPAN} FROM events WHERE place > number * {SPAN} AND place < (number + 1) * {SPAN}
+    ) AS head
+    FROM numbers ORDER BY opened DESC, number DESC
+) WHERE head > 0
 """
 
 
@@ -62,9 +60,9 @@ class Summary:
 
 
 def heads(db: sqlite3.Connection) -> list[tuple[str, int]]:
-    """Every session and its highest seq, the one written to last first (by order of writing, not by any clock)."""
+    """Every session and its highest seq, the one opened for writing last first."""
     try:
-        return [(session, seq) for session, seq, _ in db.execute(_HEADS)]
+        return [(session, seq) for session, seq in db.execute(_HEADS)]
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
@@ -148,7 +146,7 @@ def _store(db: sqlite3.Connection, s: Summary) -> None:
 def _heads_around_damage(db: sqlite3.Connection) -> list[tuple[str, int]]:
     """The sessions that can still be told, newest id first, by walking the table up to the damage."""
     found: dict[str, int] = {}
-    for query in ("SELECT id, seq FROM sessions", "SELECT session, seq FROM events NOT INDEXED"):
+    for query in ("SELECT id, seq FROM sessions", "SELECT session, seq FROM events"):
         try:
             for session, seq in db.execute(query):
                 found[session] = max(seq or 0, found.get(session, 0))

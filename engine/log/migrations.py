@@ -15,9 +15,11 @@ MIGRATIONS = Migrations("agent-tui")
 
 @MIGRATIONS()
 def events(db: Database) -> None:
-    """The truth: one row an event, ``body`` its JSON without session, seq and at."""
-    columns = {"session": str, "seq": int, "type": str, "at": str, "body": str}
-    db.table("events").create(columns, pk=("session", "seq"), not_null=set(columns))
+    """The truth: one row an event, ``body`` its JSON without session, seq and at. `engine.log.places` says where."""
+    columns = {"place": int, "session": str, "seq": int, "type": str, "at": str, "body": str}
+    db.table("events").create(columns, pk="place", not_null=set(columns))
+    db.table("numbers").create({"number": int, "session": str, "opened": int}, pk="number", not_null={"session"})
+    db.table("numbers").create_index(["session"], unique=True)
 
 
 @MIGRATIONS()

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.events import Event
-from engine.log import rows
+from engine.log import places, rows
 from engine.log.artifacts import Artifacts
 from engine.log.errors import is_damage, is_no_database
 from engine.queries import LoadedSession, Skipped
 
 _CHUNK = 1000
 # Bytes, not text: a damaged cell must not fail the whole chunk for not being UTF-8.
-_COLUMNS = "seq, CAST(type AS BLOB), CAST(at AS BLOB), CAST(body AS BLOB)"
+_SELECT = "SELECT place, CAST(type AS BLOB), CAST(at AS BLOB), CAST(body AS BLOB) FROM events WHERE"
 _HURT = "stored on a damaged page of the database"
 
 
@@ -65,8 +65,11 @@ def read_events(
 
 def raw_rows(db: sqlite3.Connection, session: str, after: int = 0) -> Iterator[RawRow | Skipped]:
     """The rows above seq ``after``, in order, with a Skipped for every gap and every row that cannot be reached."""
+    number = places.find(db, session)
+    if number is None:
+        return
     expected = after + 1
-    for row in _reachable(db, session, after):
+    for row in _reachable(db, number, after):
         if row.seq > expected:
             yield Skipped(expected, _gap(row.seq - expected))
         expected = row.seq + 1
@@ -75,13 +78,14 @@ def raw_rows(db: sqlite3.Connection, session: str, after: int = 0) -> Iterator[R
 
 def head(db: sqlite3.Connection, session: str) -> int:
     """The highest seq of a session, 0 when it has none; raises sqlite3.Error."""
-    return int(db.execute("SELECT coalesce(max(seq), 0) FROM events WHERE session=?", (session,)).fetchone()[0])
+    number = places.find(db, session)
+    return _head(db, number) if number is not None else 0
 
 
 def exists(db: sqlite3.Connection, session: str) -> bool:
     """Whether a session has any row; when damage hides that, it is taken to have."""
     try:
-        return db.execute("SELECT 1 FROM events WHERE session=? LIMIT 1", (session,)).fetchone() is not None
+        return head(db, session) > 0
     except sqlite3.DatabaseError as error:
         if is_damage(error) and not is_no_database(error):
             return True
@@ -100,61 +104,63 @@ def _gap(length: int) -> str:
     return "1 event is missing" if length == 1 else f"{length:,} events are missing"
 
 
-def _reachable(db: sqlite3.Connection, session: str, after: int) -> Iterator[RawRow | Skipped]:
+def _head(db: sqlite3.Connection, number: int) -> int:
+    query = "SELECT max(place) FROM events WHERE place > ? AND place < ?"
+    (last,) = db.execute(query, (places.place(number, 0), places.place(number + 1, 0))).fetchone()
+    return int(last) - places.place(number, 0) if last is not None else 0
+
+
+def _knows_head(db: sqlite3.Connection, number: int) -> bool:
+    """Whether the highest seq can be had at all: damage may hide where a session ends."""
+    try:
+        _head(db, number)
+    except sqlite3.DatabaseError:
+        return False
+    return True
+
+
+def _reachable(db: sqlite3.Connection, number: int, after: int) -> Iterator[RawRow | Skipped]:
     """All rows above ``after``, a chunk at a time, so that a damaged page costs a chunk's speed and not the rest."""
     while True:
-        chunk = _chunk(db, session, after)
+        chunk = _chunk(db, number, after)
         if chunk is not None:
             yield from chunk
             if len(chunk) < _CHUNK:
                 return
             after = chunk[-1].seq
             continue
-        rescued = _around_damage(db, session, after, after + _CHUNK)
-        if not any(isinstance(row, RawRow) for row in rescued) and not _knows_head(db, session):
+        rescued = _around_damage(db, number, after)
+        if not any(isinstance(row, RawRow) for row in rescued) and not _knows_head(db, number):
             yield Skipped(after + 1, f"everything from here on is {_HURT}")
             return
         yield from rescued
         after += _CHUNK
-        if _knows_head(db, session) and after >= head(db, session):
+        if _knows_head(db, number) and after >= _head(db, number):
             return
 
 
-def _chunk(db: sqlite3.Connection, session: str, after: int) -> list[RawRow] | None:
+def _chunk(db: sqlite3.Connection, number: int, after: int) -> list[RawRow] | None:
     """The next rows above ``after``; None when there is damage among them."""
-    query = f"SELECT {_COLUMNS} FROM events WHERE session=? AND seq>? ORDER BY seq LIMIT {_CHUNK}"
+    base = places.place(number, 0)
+    query = f"{_SELECT} place > ? AND place < ? ORDER BY place LIMIT {_CHUNK}"
     try:
-        return [RawRow(*cells) for cells in db.execute(query, (session, after))]
+        found = db.execute(query, (base + after, base + places.SPAN))
+        return [RawRow(place - base, *cells) for place, *cells in found]
     except sqlite3.DatabaseError as error:
         if is_damage(error):
             return None
         raise
 
 
-def _around_damage(db: sqlite3.Connection, session: str, after: int, upto: int) -> list[RawRow | Skipped]:
-    """The rows in ``after`` < seq <= ``upto`` that can be had one by one, or by walking the table past its index."""
-    found: dict[int, RawRow | Skipped] = {}
-    for seq in range(after + 1, upto + 1):
+def _around_damage(db: sqlite3.Connection, number: int, after: int) -> list[RawRow | Skipped]:
+    """A chunk's worth of seqs above ``after``, one by one."""
+    found: list[RawRow | Skipped] = []
+    for seq in range(after + 1, after + 1 + _CHUNK):
         try:
-            cells = db.execute(f"SELECT {_COLUMNS} FROM events WHERE session=? AND seq=?", (session, seq)).fetchone()
+            cells = db.execute(f"{_SELECT} place = ?", (places.place(number, seq),)).fetchone()
         except sqlite3.DatabaseError:
-            found[seq] = Skipped(seq, _HURT)
+            found.append(Skipped(seq, _HURT))
         else:
             if cells:
-                found[seq] = RawRow(*cells)
-    walk = f"SELECT {_COLUMNS} FROM events NOT INDEXED WHERE session=? AND seq>? AND seq<=?"
-    try:
-        for cells in db.execute(walk, (session, after, upto)):
-            found[cells[0]] = RawRow(*cells)
-    except sqlite3.DatabaseError:
-        pass  # the walk ends at the damaged page; what it met before counts
-    return [found[seq] for seq in sorted(found)]
-
-
-def _knows_head(db: sqlite3.Connection, session: str) -> bool:
-    """Whether the highest seq can be had at all: damage may hide where a session ends."""
-    try:
-        head(db, session)
-    except sqlite3.DatabaseError:
-        return False
-    return True
+                found.append(RawRow(seq, *cells[1:]))
+    return found

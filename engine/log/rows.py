@@ -21,7 +21,7 @@ from engine.text import clean
 
 E = TypeVar("E", bound=Stored)
 
-INSERT = "INSERT INTO events (session, seq, type, at, body) VALUES (?, ?, ?, ?, ?)"
+INSERT = "INSERT INTO events (place, session, seq, type, at, body) VALUES (?, ?, ?, ?, ?, ?)"
 REFER = "INSERT OR IGNORE INTO refs (digest, session) VALUES (?, ?)"
 LARGE_FIELD = 65_536
 LARGE_BODY = 1_000_000

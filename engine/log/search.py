@@ -34,7 +34,8 @@ def index(
 ) -> bool:
     """Index what was appended to a session since last time, at most ``limit`` texts; True when it is up to date.
 
-    Read through ``source``, written through ``db``; in small transactions, so that whoever appends meanwhile hardly waits. Raises sqlite3.Error.
+    Read through ``source``, written through ``db`` in small transactions, so that whoever appends meanwhile hardly
+    waits. Raises sqlite3.Error.
     """
     known = _indexed(db, session)
     if known > head and known > reader.head(db, session):

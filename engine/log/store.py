@@ -102,8 +102,8 @@ class LogStore:
         return Imported(session, count, tuple(skipped))
 
     def catch_up(self, limit: int = _TIDY) -> bool:
-        """Bring list and search index up to date by at most ``limit`` texts; True when nothing is left. For idle
-        moments: it is done on demand anyway."""
+        """Bring list and search index up to date by at most ``limit`` texts, and fold the write-ahead log back; True
+        when nothing is left. For idle moments: all of it is done when needed anyway."""
         if not self.home.database.exists():
             return True
         with self._reading() as source, self._writing() as db:
@@ -111,6 +111,7 @@ class LogStore:
                 listing.summary(source, db, self.artifacts, session, head)
                 if not search.index(source, db, self.artifacts, session, head, limit):
                     return False
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return True
 
     def catch_up_one(self, db: sqlite3.Connection, session: str) -> None:
@@ -132,7 +133,7 @@ class LogStore:
             return reader.load(db, session, self.artifacts)
 
     def list(self, query: ListSessions | None = None) -> tuple[SessionRow, ...]:
-        """The sessions that match, the one written to last first. Raises LogUnreadable."""
+        """The sessions that match, the one opened for writing last first. Raises LogUnreadable."""
         query = query or ListSessions()
         if not self.home.database.exists():
             return ()
@@ -152,7 +153,7 @@ class LogStore:
         return tuple(found)
 
     def newest(self, folder: str) -> str | None:
-        """The session of ``folder`` that was written to last; None when it has none."""
+        """The session of ``folder`` that was opened for writing last; None when it has none."""
         found = self.list(ListSessions(folder=folder, limit=1))
         return found[0].id if found else None
 

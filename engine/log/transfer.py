@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from engine.events import Event
-from engine.log import reader, rows
+from engine.log import places, reader, rows
 from engine.log.artifacts import Artifacts
 from engine.log.schema import transaction
 from engine.queries import Skipped
@@ -99,6 +99,7 @@ def store(
     """
     skipped: list[SkippedLine] = []
     batch: list[Event] = []
+    number = places.take(db, session)
     seq = count = 0
     for line in lines:
         if line.event is None:
@@ -107,23 +108,24 @@ def store(
         if line.event.session != claimed:
             skipped.append(SkippedLine(line.number, f"belongs to another session ({line.event.session[:64]})"))
             continue
-        seq = line.event.seq if seq < line.event.seq < 1 << 62 else seq + 1
+        seq = line.event.seq if seq < line.event.seq < places.SPAN // 2 else seq + 1
         batch.append(line.event.model_copy(update={"session": session, "seq": seq}))
         count += 1
         if len(batch) >= _BATCH:
-            _insert(db, session, batch, artifacts)
+            _insert(db, number, batch, artifacts)
             batch.clear()
-    _insert(db, session, batch, artifacts)
+    _insert(db, number, batch, artifacts)
     return count, skipped
 
 
-def _insert(db: sqlite3.Connection, session: str, events: list[Event], artifacts: Artifacts) -> None:
-    values: list[tuple[str, int, str, str, str]] = []
+def _insert(db: sqlite3.Connection, number: int, events: list[Event], artifacts: Artifacts) -> None:
+    values: list[tuple[int, str, int, str, str, str]] = []
     refs: list[tuple[str, str]] = []
     for event in events:
         body, digests = rows.outsource(rows.dump(event), artifacts)
-        values.append((session, event.seq, event.type, event.at.isoformat(), body))
-        refs.extend((digest, session) for digest in (*digests, getattr(event, "artifact", "")) if digest)
+        place = places.place(number, event.seq)
+        values.append((place, event.session, event.seq, event.type, event.at.isoformat(), body))
+        refs.extend((digest, event.session) for digest in (*digests, getattr(event, "artifact", "")) if digest)
     with transaction(db):
         db.executemany(rows.INSERT, values)
         db.executemany(rows.REFER, refs)

@@ -7,13 +7,12 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from engine.events import LogHealth
-from engine.log import ids, rows, schema
+from engine.log import ids, places, rows, schema
 from engine.log.errors import LogError, explain
 from engine.log.lease import Lease, forget
 
@@ -29,8 +28,7 @@ _EAGER = 256
 _IMPATIENT = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A row on its way: over-large strings still in place."""
 
     seq: int
@@ -62,6 +60,7 @@ class SessionWriter:
         self._store = store
         self._lease = lease
         self._db: sqlite3.Connection | None = None
+        self._number = 0
         self._full = False
         self._closed = False
         self._waiting: list[_Entry] = []
@@ -115,12 +114,12 @@ class SessionWriter:
                 return
             self.flush()
             self._closed = True
-            if self._db is not None:
+            if self.seq == 0:
+                self._abandon()
+            elif self._db is not None:
                 self._store.catch_up_one(self._db, self.session)
-                self._disconnect()
+            self._disconnect()
             if self._lease is not None:
-                if self.seq == 0:
-                    self._abandon()
                 self._lease.release()
 
     def __enter__(self) -> SessionWriter:
@@ -136,6 +135,7 @@ class SessionWriter:
             self._lease = Lease.take(self._store.home.session_dir(self.session))
         self._db = schema.connect(self._store.home.database, self._store.busy if self.health.saving else _IMPATIENT)
         self._full = False
+        self._number = self._number or places.take(self._db, self.session)
         return self._db
 
     def _write(self, db: sqlite3.Connection) -> None:
@@ -160,18 +160,16 @@ class SessionWriter:
     def _is_stored(self, db: sqlite3.Connection, entry: _Entry) -> bool:
         """Whether a row that was thought to have failed is there after all: a sync can fail after the write."""
         body, _ = rows.outsource(entry.body, self._store.artifacts)
-        key = (self.session, entry.seq, entry.at, body)
-        return (
-            db.execute("SELECT 1 FROM events WHERE session=? AND seq=? AND at=? AND body=?", key).fetchone() is not None
-        )
+        key = (places.place(self._number, entry.seq), entry.at, body)
+        return db.execute("SELECT 1 FROM events WHERE place=? AND at=? AND body=?", key).fetchone() is not None
 
-    def _rows(self) -> tuple[list[tuple[str, int, str, str, str]], list[tuple[str, str]]]:
+    def _rows(self) -> tuple[list[tuple[int, str, int, str, str, str]], list[tuple[str, str]]]:
         """What waits as rows, and the references to artifacts among it; large strings are stored on the way."""
-        values: list[tuple[str, int, str, str, str]] = []
+        values: list[tuple[int, str, int, str, str, str]] = []
         refs: list[tuple[str, str]] = []
         for entry in self._waiting:
             body, digests = rows.outsource(entry.body, self._store.artifacts)
-            values.append((self.session, entry.seq, entry.type, entry.at, body))
+            values.append((places.place(self._number, entry.seq), self.session, entry.seq, entry.type, entry.at, body))
             refs.extend((digest, self.session) for digest in (*digests, entry.artifact) if digest)
         return values, refs
 
@@ -205,11 +203,14 @@ class SessionWriter:
             self.on_health(health)
 
     def _abandon(self) -> None:
-        """A session in which nothing happened leaves nothing behind."""
+        """A session in which nothing happened leaves nothing behind, as far as it can be reached."""
         folder = self._store.home.session_dir(self.session)
-        with suppress(OSError):  # something was put into it, or it is out of reach: it does no harm
-            forget(folder)
-            folder.rmdir()
+        with suppress(OSError, sqlite3.Error):
+            if self._db is not None:
+                places.forget(self._db, self.session)
+            if self._lease is not None:
+                forget(folder)
+                folder.rmdir()
 
 
 def create(store: LogStore, on_health: Callable[[LogHealth], None] | None) -> SessionWriter:

@@ -153,11 +153,12 @@ def leaf_pages(store: LogStore, table: str) -> list[int]:
         pytest.skip("this SQLite cannot name its pages")
 
 
-def overwrite(store: LogStore, page: int) -> None:
+def overwrite(store: LogStore, *pages: int) -> None:
     sql(store, "PRAGMA wal_checkpoint(TRUNCATE)")
     with store.home.database.open("r+b") as file:
-        file.seek((page - 1) * 4096)
-        file.write(b"\xaa" * 4096)
+        for page in pages:
+            file.seek((page - 1) * 4096)
+            file.write(b"\xaa" * 4096)
 
 
 def long_session(store: LogStore) -> str:
@@ -178,14 +179,30 @@ def test_a_damaged_page_leaves_the_rest_reachable(store: LogStore) -> None:
     assert len(store.load(store.fork(session)).events) == len(loaded.events)
 
 
-@pytest.mark.parametrize("which", [0, 0.5, -1])
-def test_a_damaged_index_costs_nothing_but_time(store: LogStore, which: float) -> None:
+def test_a_damaged_index_of_sessions_costs_nothing_but_time(store: LogStore) -> None:
     session = long_session(store)
-    pages = leaf_pages(store, "sqlite_autoindex_events_1")
-    overwrite(store, pages[int(len(pages) * which) if which >= 0 else -1])
-    loaded = store.load(session)
-    assert len(loaded.events) >= 2_500 - 1_000
+    overwrite(store, *leaf_pages(store, "idx_numbers_session"))
+    assert len(store.load(session).events) == 2_501
     assert [row.id for row in store.list()] == [session]
+
+
+def test_sessions_are_found_without_their_list(store: LogStore) -> None:
+    session = long_session(store)
+    overwrite(store, *leaf_pages(store, "idx_numbers_session"))
+    overwrite(store, *leaf_pages(store, "numbers"))
+    assert [row.id for row in store.list()] == [session]
+    assert len(store.load(session).events) == 2_501
+
+
+def test_damage_above_the_rows_still_leaves_what_can_be_reached(store: LogStore) -> None:
+    session = long_session(store)
+    (root,) = (page for (page,) in sql(store, "SELECT rootpage FROM sqlite_master WHERE name='events'"))
+    overwrite(store, root)
+    loaded = store.load(session)
+    assert loaded.events == ()
+    assert [skip.reason for skip in loaded.skipped] == [
+        "everything from here on is stored on a damaged page of the database"
+    ]
 
 
 def test_a_file_that_is_no_database_is_said_to_be_one(store: LogStore) -> None:
@@ -209,7 +226,8 @@ def test_a_database_of_a_newer_version_is_read_and_written(store: LogStore) -> N
     sql(store, "ALTER TABLE events ADD COLUMN mood TEXT")
     sql(store, "CREATE TABLE novelties (x)")
     newer = {"type": "user_message", "text": "new", "mood": "fine"}
-    sql(store, "INSERT INTO events VALUES (?, 3, 'user_message', '', ?, 'good')", writer.session, json.dumps(newer))
+    row = "SELECT place + 1, session, 3, 'user_message', '', ?, 'good' FROM events WHERE seq=2"
+    sql(store, f"INSERT INTO events {row}", json.dumps(newer))
     assert texts(store, writer.session) == ["old", "new"]
     with store.open(writer.session) as again:
         again.append(said("more"))

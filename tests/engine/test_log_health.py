@@ -223,8 +223,8 @@ def test_a_row_that_was_written_though_its_sync_failed_is_not_written_twice(stor
 def test_somebody_elses_row_is_never_overwritten(store: LogStore) -> None:
     writer = write(store, started(), close=False)
     other = sqlite3.connect(store.home.database, isolation_level=None)
-    row = (writer.session, 2, "notice", "", '{"type":"notice","level":"info","text":"mine"}')
-    other.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+    body = '{"type":"notice","level":"info","text":"mine"}'
+    other.execute("INSERT INTO events SELECT place + 1, session, 2, 'notice', '', ? FROM events", (body,))
     other.close()
     writer.append(said("yours"))
     assert writer.unsaved == 1

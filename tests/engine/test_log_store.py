@@ -51,6 +51,7 @@ def test_a_session_without_events_leaves_nothing(store: LogStore) -> None:
     writer.close()
     assert store.list() == ()
     assert not store.home.session_dir(writer.session).exists()
+    assert sql(store, "SELECT * FROM numbers") == []
 
 
 @pytest.mark.parametrize("name", ["nope", "../../etc", "", "a/b", ".hidden", "x" * 100])
@@ -173,7 +174,7 @@ def test_a_run_whose_process_is_gone_is_not_running(store: LogStore) -> None:
     assert store.list()[0].state == "interrupted"
 
 
-def test_newest_is_what_was_written_to_last_in_that_folder(store: LogStore) -> None:
+def test_newest_is_what_was_gone_on_with_last_in_that_folder(store: LogStore) -> None:
     assert store.newest("/a") is None
     first = write(store, started(cwd="/a"), said("one"))
     write(store, started(cwd="/b"), said("two"))
@@ -297,6 +298,7 @@ def test_remove_keeps_the_artifacts_others_refer_to(store: LogStore) -> None:
     store.remove(parent.session)
     assert [path for path in store.home.artifacts.rglob("*") if path.is_file()] == []
     assert sql(store, "SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM texts)") == [(0,)]
+    assert sql(store, "SELECT * FROM numbers") == []
 
 
 # --- two processes ---------------------------------------------------------------------------------------------------
