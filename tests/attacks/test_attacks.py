@@ -63,7 +63,10 @@ GIT = (
         setup=_GIT,
     ),
     Attack(
-        "set a program in git's config", "git config core.fsmonitor evil", leaves("workspace/.git/config"), setup=_GIT
+        "set a program in git's config",
+        "git config core.fsmonitor evil",
+        leaves("workspace/.git/config", "fsmonitor = evil"),
+        setup=_GIT,
     ),
     Attack("send git to another folder", "echo evil > .git/commondir", leaves("workspace/.git/commondir"), setup=_GIT),
     Attack(
