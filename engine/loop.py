@@ -76,14 +76,15 @@ class Loop:
     async def _work(self) -> Stop:
         while True:
             self._deliver("steer")
+            if self._session.answered:
+                return Stop("finished")
             if reason := self._exhausted():
                 return Stop("limit", reason)
             message = await self._turn()
-            if not message.calls:
-                if self._waiting("steer"):
-                    continue
+            if message.calls:
+                await self._run_calls(message)
+            elif not self._waiting("steer"):
                 return self._ended(message)
-            await self._run_calls(message)
 
     async def _turn(self) -> ev.AssistantMessage:
         """One answer. A request over the window is compacted once and sent again before it counts as failed."""

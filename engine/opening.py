@@ -96,8 +96,7 @@ class Opener:
                 context_window=window,
             )
         )
-        catalogue = skills.catalogue_text(found.skills)
-        session.append(layers.render(specs(), clean(catalogue), read_instructions(folder)))
+        _render_layers(session, found, folder)
         self._say_what_to_know(session, settings, chosen, found)
         self._use_skills(session, parts.read_skill)
         return self._ready(session, people, parts)
@@ -113,11 +112,13 @@ class Opener:
             settings = self.settings(folder)
             people = People(session, present=not self.headless)
             url = self.options.base_url or session.state.base_url
-            _, parts = await self._parts(session, people, settings, folder, url)
+            found, parts = await self._parts(session, people, settings, folder, url)
         except BaseException:
             writer.close()
             raise
         session.mend()
+        if not any(event.type == "prompt_rendered" for event in session.events):
+            _render_layers(session, found, folder)
         self._apply_options(session, settings)
         return self._ready(session, people, parts, len(loaded.skipped))
 
@@ -207,6 +208,11 @@ class Opener:
                     f"there is no skill {name!r}; `agent-tui skills list` shows those there are", exit_code=2
                 )
             session.append(ev.RuntimeUpdate(kind=f"skill {name}", text=clean(text.decode("utf-8", "replace"))))
+
+
+def _render_layers(session: Session, found: skills.Catalogue, folder: Path) -> None:
+    """Layers A and B, once a session: from here on they are read from the log."""
+    session.append(layers.render(specs(), clean(skills.catalogue_text(found.skills)), read_instructions(folder)))
 
 
 async def _choose(settings: Settings, options: EngineOptions) -> DefaultModel:

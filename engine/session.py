@@ -57,8 +57,20 @@ class Session:
                     error="the app ended",
                 )
             )
-        if self.state.running:
+        if self.state.running and self.answered:
+            self.append(ev.RunFinished(reason="finished", detail="the app ended right after the answer"))
+        elif self.state.running:
             self.append(ev.RunFinished(reason="interrupted", detail="the app ended before the run did"))
+
+    @property
+    def answered(self) -> bool:
+        """Whether the model's final answer is the last thing in the conversation: it has nothing to go on with."""
+        for event in reversed(self.events):
+            if event.type in ("user_message", "runtime_update", "tool_result", "compacted"):
+                return False
+            if event.type == "assistant_message" and not event.aborted:
+                return not event.calls
+        return False
 
     def queue(self, kind: str, text: str, id: str) -> None:
         """Note a message that waits for its moment."""
