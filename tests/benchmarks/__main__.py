@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _load(module: str) -> tuple[str, ModuleType | Exception]:
-    """A benchmark by its name; one that cannot be imported goes by its file's name, and does not keep the others away."""
+    """A benchmark by its name; one that cannot be imported goes by its file's name and keeps no other away."""
     try:
         loaded = importlib.import_module(f"tests.benchmarks.{module}")
         return loaded.NAME, loaded

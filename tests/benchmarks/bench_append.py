@@ -15,8 +15,8 @@ from tests.benchmarks.harness import interleaved, medians, ratio, timed
 NAME = "append"
 TARGET = "append ≤ 2 × a raw sqlite3 insert, in WAL mode with synchronous NORMAL and FULL"
 
-ROUNDS = 15
-BATCH = {"NORMAL": 4_000, "FULL": 200}
+ROUNDS = 11
+BATCH = {"NORMAL": 3_000, "FULL": 100}
 
 EVENT = ev.ToolResult(
     call_id="call_12",
