@@ -27,19 +27,23 @@ class Compactor:
 
         Raises ModelError (``context_overflow``) when the window is full and nothing in it can be compacted.
         """
-        for step in (self._offload, self._summarise):
-            tokens, floor = self._size()
-            if why := compaction.stuck(tokens, model.context_window, floor):
-                raise ModelError("context_overflow", "The context window is full.", suggestion=why)
-            due = compaction.needs(tokens, model.context_window, floor)
-            if due and (step == self._offload or due == "summary"):
-                await step(model, "the window fills")
+        tokens, floor = self._size()
+        if why := compaction.stuck(tokens, model.context_window, floor):
+            raise ModelError("context_overflow", "The context window is full.", suggestion=why)
+        due = compaction.needs(tokens, model.context_window, floor)
+        reason = "the window fills"
+        if due == "offload":
+            await self._offload(model, reason)
+        elif due == "summary":
+            await self.compact(model, reason)
         return self._size()[0]
 
     async def compact(self, model: Model, reason: str, focus: str = "") -> bool:
-        """Offload and summarise now, whatever the size; False when there is nothing to cut off."""
-        await self._offload(model, reason)
-        return await self._summarise(model, reason, focus)
+        """Summarise now, whatever the size; where nothing can be cut off, offload. False when there is neither.
+
+        Never both at once: an offload would take the hot prefix from under the summary request.
+        """
+        return await self._summarise(model, reason, focus) or await self._offload(model, reason)
 
     def _size(self) -> tuple[int, int]:
         events = self._session.events

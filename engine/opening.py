@@ -10,8 +10,6 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from sandbox.policies import named_policy
-
 import skills
 from engine import events as ev
 from engine import settings as settings_of
@@ -19,7 +17,7 @@ from engine.asking import People
 from engine.commands import OpenSession
 from engine.log import Artifacts, LogError, LogStore
 from engine.models.base import Model, ModelError
-from engine.models.discovery import DefaultModel, choose_default, find_servers, keys_found
+from engine.models.discovery import OFFLINE, DefaultModel, choose_default, find_servers, keys_found
 from engine.models.providers import resolve
 from engine.options import EngineOptions
 from engine.paths import Home
@@ -33,6 +31,7 @@ from engine.tools.registry import specs
 from engine.trust import is_trusted
 from sandbox import open_broker
 from sandbox.backends.base import Capabilities
+from sandbox.policies import named_policy
 
 
 class OpenError(Exception):
@@ -178,7 +177,7 @@ class Opener:
     def _say_what_to_know(
         self, session: Session, settings: Settings, chosen: DefaultModel, found: skills.Catalogue
     ) -> None:
-        if chosen.spec == "script/offline":
+        if chosen.spec == OFFLINE and not settings.model:
             session.append(
                 ev.Notice(
                     level="warn",

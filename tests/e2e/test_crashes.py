@@ -1,4 +1,4 @@
-"""kill -9 at every event boundary of the twelve-step task: nothing acknowledged is lost, and the run goes on validly."""
+"""kill -9 at every event boundary of the twelve-step task: nothing acknowledged is lost, the run goes on validly."""
 
 from __future__ import annotations
 
