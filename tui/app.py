@@ -91,12 +91,10 @@ class WorkbenchApp(Themed):
         await self.bench.fill()
         self.link.start(self._opening)
         if not self.is_headless:
-            self._heed_signals()
+            self._settle_in()
         if first and self._opening == OpenSession():
             self.set_up()
         self.run_worker(self._look_around(), group="start")
-        # What exists by now lives as long as the app; the collector need not look at it again while someone scrolls.
-        gc.freeze()
 
     async def _look_around(self) -> None:
         from tui.widgets.header import read_branch
@@ -126,7 +124,11 @@ class WorkbenchApp(Themed):
 
         self.push_screen(TrustScreen(str(self.options.cwd), files), done)
 
-    def _heed_signals(self) -> None:
+    def _settle_in(self) -> None:
+        """What concerns the whole process: the collector and the signals."""
+        # What exists by now lives as long as the app; the collector need not look at it again while someone scrolls.
+        gc.freeze()
+        gc.enable()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_signal, number)

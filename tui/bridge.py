@@ -23,7 +23,7 @@ class Bridge:
     """``wake`` is called on the engine thread when there is something to take; it must be thread-safe and return at
     once. `take` belongs to the UI thread."""
 
-    def __init__(self, wake: Callable[[], None]) -> None:
+    def __init__(self, wake: Callable[[], object]) -> None:
         self._wake = wake
         self._lock = threading.Lock()
         self._events: list[AnyEvent] = []

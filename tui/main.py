@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import sys
 from importlib import import_module
 
@@ -96,6 +97,8 @@ def _open(options: EngineOptions, task: str, parsed: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
+    # A collection in the midst of imports finds nothing and takes a sixth of the start; the app turns it on again.
+    gc.disable()
     from tui.app import open_workbench
 
     return open_workbench(options, task=task, resume=parsed.resume, newest=parsed.newest)

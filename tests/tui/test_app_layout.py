@@ -135,7 +135,7 @@ async def test_nothing_ticks_when_nothing_runs(tmp_path: Path) -> None:
         bench.engine.tell(ev.RunFinished(reason="finished"))
         await bench.settled()
         widgets = [bench.app, bench.app.bench, *bench.app.bench.walk_children()]
-        ticking = [t for w in widgets for t in w._timers if t._repeat is None and not t._task.done()]
+        ticking = [t for w in widgets for t in w._timers if t._repeat is None and t._task and not t._task.done()]
         # Textual's own timers exist from the first frame on and are paused; ours must not.
         assert not [t for t in ticking if t._active.is_set()]
 

@@ -27,7 +27,7 @@ async def test_it_comes_when_there_is_neither_a_setting_nor_a_session(tmp_path: 
     async with workbench(tmp_path, first_run=True, size=(80, 24)) as bench:
         await shown(bench)
         await bench.until(lambda: "will use anthropic/claude-x" in bench.screen_text(), "the survey")
-        text = bench.screen_text()
+        text = " ".join(bench.screen_text().split())
         for words in (
             "ollama",
             "ollama serve",

@@ -1,0 +1,92 @@
+"""How long until the first frame: the workbench and a bare Textual app, by turns, in a real pseudo-terminal.
+
+    python -m tests.benchmarks.bench_start
+
+Bound: the workbench takes at most 2 times as long as a bare app with five static panes (median of the runs).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import ptyprocess
+
+ROOT = Path(__file__).parent.parent.parent
+BOUND = 2.0
+ROUNDS = 11
+SIZE = (40, 120)
+
+BARE = """
+from textual.app import App
+from textual.widgets import Static
+
+class Bare(App):
+    def compose(self):
+        for n in range(5):
+            yield Static(f"pane {n}")
+
+Bare().run()
+"""
+OURS = "import sys; from tui.main import main; sys.exit(main([]))"
+# The last word each paints, at the bottom of its screen: when it has come, so has everything above it.
+LAST = {BARE: b"pane 4", OURS: b"help"}
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A terminal with colours, and settings so that the workbench itself is what opens."""
+    settings = home / "config" / "config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.touch()
+    terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    return {**os.environ, **terminal, "AGENT_TUI_HOME": str(home), "PYTHONPATH": str(ROOT)}
+
+
+def first_frame(code: str, home: Path, timeout: float = 30.0) -> float:
+    """Seconds from the start of the process until its first frame has arrived. Raises TimeoutError."""
+    started = time.perf_counter()
+    process = ptyprocess.PtyProcess.spawn(
+        [sys.executable, "-c", code], cwd=str(home), env=environment(home), dimensions=SIZE
+    )
+    seen = b""
+    try:
+        while time.perf_counter() - started < timeout:
+            ready, _, _ = select.select([process.fd], [], [], 0.5)
+            if ready:
+                seen += os.read(process.fd, 65536)
+                if LAST[code] in seen:
+                    return time.perf_counter() - started
+        raise TimeoutError(f"no first frame: {seen[-500:]!r}")
+    finally:
+        process.terminate(force=True)
+
+
+def measure(rounds: int = ROUNDS) -> dict[str, float]:
+    """Medians in seconds and their ratio. One run of each beforehand warms the disk and writes the byte code."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        taken: dict[str, list[float]] = {BARE: [], OURS: []}
+        for round_ in range(rounds + 1):
+            for code in taken:
+                seconds = first_frame(code, home)
+                if round_:
+                    taken[code].append(seconds)
+    bare, ours = statistics.median(taken[BARE]), statistics.median(taken[OURS])
+    return {"bare app, s": bare, "workbench, s": ours, "first paint, ratio": ours / bare}
+
+
+def main() -> int:
+    figures = measure()
+    for name, value in figures.items():
+        print(f"{name:<24} {value:8.3f}")
+    print(f"{'bound':<24} {BOUND:8.3f}")
+    return int(figures["first paint, ratio"] > BOUND)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
