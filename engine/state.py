@@ -80,6 +80,7 @@ class TaskState:
     stage: idle, thinking, running tools, waiting for you, retrying; or, when a run has ended, its reason (finished,
     limit, interrupted, denied, failed, no_model). run_turns, run_calls, run_usage, run_cost, run_seconds count within
     the present run, which is what limits apply to; the others count the session. Money in USD, time in seconds.
+    unpriced: answers whose price is not known, so that ``cost`` is a lower bound.
     context_tokens: prompt and answer of the last request, which is what the next one starts from.
     """
 
@@ -101,6 +102,7 @@ class TaskState:
     approvals: int = 0
     usage: Usage = Usage()
     cost: float = 0.0
+    unpriced: int = 0
     saved: float = 0.0
     seconds: float = 0.0
     run_turns: int = 0
@@ -227,6 +229,7 @@ def _assistant_message(state: TaskState, e: ev.AssistantMessage) -> Change:
     return dict(
         usage=state.usage + u,
         cost=state.cost + cost,
+        unpriced=state.unpriced + (e.cost is None and bool(u.input)),
         saved=state.saved + saved,
         seconds=state.seconds + e.timing.total,
         run_usage=state.run_usage + u,

@@ -137,7 +137,7 @@ class JsonOutput:
             "turns": state.run_turns,
             "tool_calls": state.run_calls,
             "usage": state.run_usage.model_dump(),
-            "cost": state.run_cost,
+            "cost": None if state.unpriced else state.run_cost,
             "saved": self._saving,
         }
         print(json.dumps(result))
