@@ -88,6 +88,11 @@ def summary(
     return fresh
 
 
+def behind(db: sqlite3.Connection, session: str, head: int) -> int:
+    """How many events the stored summary of a session has not seen yet."""
+    return head - _stored(db, session).seq
+
+
 def _folded(db: sqlite3.Connection, artifacts: Artifacts, start: Summary) -> Summary:
     state = TaskState(
         title=start.title, cwd=start.folder, model=start.model, turn=start.turns, calls=start.calls,

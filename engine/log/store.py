@@ -26,6 +26,7 @@ from engine.queries import ListSessions, LoadedSession, SessionRow, Skipped
 OnHealth = Callable[[LogHealth], None]
 Connected = AbstractContextManager[sqlite3.Connection]
 _TIDY = 200
+_QUICK = 5_000
 
 
 class LogStore:
@@ -115,10 +116,11 @@ class LogStore:
         return True
 
     def catch_up_one(self, db: sqlite3.Connection, session: str) -> None:
-        """The same for one session through a writer's connection, as it closes. What fails is done on demand."""
+        """The same for one session through a writer's connection, as it closes, unless that would keep a person
+        waiting. What is left out or fails is done on demand."""
         try:
             head = reader.head(db, session)
-            if head:
+            if 0 < listing.behind(db, session, head) <= _QUICK:
                 listing.summary(db, db, self.artifacts, session, head)
                 search.index(db, db, self.artifacts, session, head, _TIDY)
         except sqlite3.Error:

@@ -169,6 +169,16 @@ def test_the_list_sums_a_session_up_and_follows_it(store: LogStore) -> None:
     writer.close()
 
 
+def test_closing_a_long_session_leaves_the_summing_up_for_later(
+    store: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.log.store._QUICK", 3)
+    write(store, started(), said("short"))
+    write(store, started(), *[said(f"long {number}") for number in range(9)])
+    assert sql(store, "SELECT title FROM sessions") == [("short",)]
+    assert [(row.title, row.events) for row in store.list()] == [("long 0", 10), ("short", 2)]
+
+
 def test_a_run_whose_process_is_gone_is_not_running(store: LogStore) -> None:
     write(store, started(), said("x"), ev.RunStarted())
     assert store.list()[0].state == "interrupted"
