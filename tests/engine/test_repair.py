@@ -43,7 +43,7 @@ def flat(messages: tuple[Message, ...]) -> list[object]:
 
 
 @given(HISTORIES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_every_provider_accepts_any_repaired_history(history: tuple[Message, ...]) -> None:
     repaired = repair((*history, user("go on")))
     for format in FORMATS:
@@ -51,13 +51,13 @@ def test_every_provider_accepts_any_repaired_history(history: tuple[Message, ...
 
 
 @given(HISTORIES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_repairing_twice_changes_nothing(history: tuple[Message, ...]) -> None:
     assert repair(repair(history)) == repair(history)
 
 
 @given(HISTORIES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_longer_history_begins_with_what_was_sent(history: tuple[Message, ...]) -> None:
     whole = flat(repair(history))
     for end, message in enumerate(history):
@@ -67,7 +67,7 @@ def test_a_longer_history_begins_with_what_was_sent(history: tuple[Message, ...]
 
 
 @given(HISTORIES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_calls_and_texts_survive(history: tuple[Message, ...]) -> None:
     def said(messages: tuple[Message, ...]) -> list[object]:
         calls = [p.input for m in messages if m.role == "assistant" for p in m.parts if isinstance(p, ToolCall)]

@@ -184,6 +184,14 @@ async def test_an_interrupt_ends_a_wait() -> None:
     assert len(model.attempts) == 1 and model.closed == 1
 
 
+async def test_closing_closes_the_model_at_once() -> None:
+    model = Scripted(None, parts=2)
+    stream = stream_with_retry(model, request_of())
+    assert [await anext(stream), model.closed] == [Start("m"), 0]
+    await stream.aclose()  # type: ignore[attr-defined]
+    assert model.closed == 1
+
+
 @pytest.mark.parametrize("format", FORMATS)
 async def test_closing_aborts_the_request_under_it(format: Format) -> None:
     async with StrictServer(format, [Turn(text="word " * 50, hang_after=6)]) as server:

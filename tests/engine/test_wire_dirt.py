@@ -238,12 +238,53 @@ async def test_a_messages_server_that_sends_arguments_whole_and_events_nobody_kn
             {"type": "content_block_stop", "index": 0},
             {"type": "content_block_start", "index": 1, "content_block": block},
             {"type": "content_block_stop", "index": 1},
+            {"type": "content_block_start", "index": 2, "content_block": {**block, "id": "toolu_9876543210"}},
+            {
+                "type": "content_block_delta",
+                "index": 2,
+                "delta": {"type": "input_json_delta", "partial_json": '{"path": "b"}'},
+            },
+            {"type": "content_block_stop", "index": 2},
             {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}},
             {"type": "message_stop"},
         )
     )
     done = await once("anthropic", turn)
-    assert done.blocks == (ToolCall(id="toolu_0123456789", name="fs_read", input={"path": "a"}),)
+    assert done.blocks == (
+        ToolCall(id="toolu_0123456789", name="fs_read", input={"path": "a"}),
+        ToolCall(id="toolu_9876543210", name="fs_read", input={"path": "b"}),
+    )
+
+
+async def test_a_chat_server_that_goes_on_talking_after_a_call() -> None:
+    def chunk(**delta: Any) -> dict[str, Any]:
+        return {"choices": [{"index": 0, "delta": delta}]}
+
+    call = {"index": 0, "id": "call_aaaa1", "function": {"name": "fs_read", "arguments": "{}"}}
+    last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+    turn = Turn(verbatim=(chunk(content="before"), chunk(tool_calls=[call]), chunk(content="after"), last))
+    done = await once("openai-chat", turn)
+    assert done.blocks == (
+        TextBlock(text="before"),
+        ToolCall(id="call_aaaa1", name="fs_read"),
+        TextBlock(text="after"),
+    )
+
+
+async def test_a_refusal_is_shown_and_named() -> None:
+    where = {"output_index": 0, "content_index": 0, "item_id": "msg_1"}
+    turn = Turn(
+        verbatim=(
+            {"type": "response.created", "response": {"id": "r", "model": "m"}},
+            {"type": "response.refusal.delta", **where, "delta": "I cannot help with that."},
+            {"type": "response.completed", "response": {"id": "r", "status": "completed", "usage": None}},
+        )
+    )
+    done = await once("openai", turn)
+    assert (done.blocks, done.stop) == ((TextBlock(text="I cannot help with that."),), "refusal")
+    delta = {"choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}]}
+    done = await once("openai-chat", Turn(verbatim=(delta,)))
+    assert (done.blocks, done.stop) == ((TextBlock(text="No."),), "refusal")
 
 
 PIECES = st.lists(st.tuples(st.sampled_from(["text", "thinking"]), st.text(st.characters(codec=None), max_size=5)))

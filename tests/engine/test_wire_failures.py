@@ -92,7 +92,7 @@ async def test_what_the_provider_asks_to_wait(format: Format) -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 async def test_a_wrong_key_names_the_variable_and_is_never_shown(format: Format) -> None:
-    key = "sk-secret-0123456789"
+    key = "plain0123456789"
     async with StrictServer(format, api_key="another") as server:
         with pytest.raises(ModelError) as caught:
             await collect(model_for(server, key=key), request_of())
@@ -164,6 +164,15 @@ async def test_half_an_answer_is_never_taken_for_a_whole_one(format: Format, fau
                 if wholes == 3:
                     break
         assert wholes == 3
+
+
+@pytest.mark.parametrize(("format", "events"), [("anthropic", 7), ("openai", 9), ("openai-chat", 3)])
+async def test_a_connection_cut_after_the_end_of_an_answer_costs_nothing(format: Format, events: int) -> None:
+    async with StrictServer(format, [Turn(text="whole", cut_after=events), Turn(text="whole")]) as server:
+        model = model_for(server)
+        cut, uncut = await answer(model, request_of()), await answer(model, request_of())
+        assert (cut.blocks, cut.stop) == (uncut.blocks, uncut.stop)
+        assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -130,6 +130,15 @@ def test_tools_are_masked_and_never_removed(format: Format) -> None:
         assert "tool_choice" not in params_for(format, request, LENIENT)
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_another_wire_wanted_kept_is_not_sent(format: Format) -> None:
+    opaque = {"wire": "elsewhere", "block": {"type": "thinking"}, "item": {"type": "reasoning"}}
+    history = (user("a"), assistant(ThinkingBlock(text="t", opaque=opaque), "b"), user("c"))
+    assert params_for(format, request_of(*history)) == params_for(
+        format, request_of(user("a"), assistant("b"), user("c"))
+    )
+
+
 def test_messages_are_never_masked_by_tool_choice_which_would_break_their_cache() -> None:
     assert params_for("anthropic", request_of(allowed_tools=())) == params_for("anthropic", request_of())
 

@@ -232,7 +232,8 @@ class StrictServer:
     ) -> bool:
         key = str(body.get("prompt_cache_key", ""))
         count = self._cache.account(body, key)
-        for number, payload in enumerate(self._payloads(turn, body, count)):
+        payloads = self._payloads(turn, body, count)
+        for number, payload in enumerate(payloads):
             if turn.delay:
                 await asyncio.wait([gone], timeout=turn.delay)
             if number == turn.hang_after:
@@ -252,6 +253,9 @@ class StrictServer:
             await write_chunk(writer, payload)
             if number in (turn.garbage_after, turn.error_after):
                 break
+        if turn.cut_after == len(payloads):
+            writer.transport.abort()
+            return False
         await write_chunk(writer, b"")
         return True
 
