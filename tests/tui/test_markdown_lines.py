@@ -49,19 +49,8 @@ ZLEXCOUNT z [b + and [/
 """
 PARTS = st.sampled_from(
     ["# h\n", "text *em* ", "\n", "\n\n", "- item\n", "  - deep\n", "1. one\n", "> q\n", "```py\n", "x = 1\n", "```\n"]
-    + [
-        "| a | b |\n|---|---|\n",
-        "| 1 | 2 |\n",
-        "---\n",
-        "[x]: http://a\n",
-        "[x] ",
-        "\t",
-        "\x1b[31m",
-        "\r\n",
-        "    code\n",
-        "`",
-        "**",
-    ]
+) | st.sampled_from(
+    ["| a | b |\n|---|---|\n", "| 1 | 2 |\n", "---\n", "[x] ", "\t", "\r\n", "    code\n", "`", "**", "*", "=", "["]
 )
 
 
@@ -93,8 +82,6 @@ def test_streamed_in_any_pieces_it_ends_the_same(step: int, width: int) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PARTS, max_size=25).map("".join), st.integers(1, 9))
 def test_any_markdown_streams_to_what_it_is_as_a_whole(text: str, step: int) -> None:
-    # A sequence cut between two pieces may show for a moment; whole ones are the rule here.
-    text = text.replace("\x1b[31m", "").replace("[x]: http://a\n", "")
     assert streamed(text, step) == lines_of(text)
 
 

@@ -14,42 +14,10 @@ from tui.transcript.wrap import wrap_spans
 
 ALLOWED = re.compile("[\t\n]|[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 SEQUENCE_PARTS = st.sampled_from(
-    [
-        "\x1b",
-        "\x1b[",
-        "\x1b]0;",
-        "\x07",
-        "\x1b\\",
-        "\x9b",
-        "\x9c",
-        "\x9d",
-        "\x90",
-        "31m",
-        "?1049h",
-        "2J",
-        "\x0e",
-        "\x0f",
-    ]
-    + [
-        "(0",
-        "\r",
-        "\n",
-        "\r\n",
-        "\t",
-        "\0",
-        "\x7f",
-        "\u202e",
-        "\u2066",
-        "\ud800",
-        "\u2028",
-        "m",
-        ";",
-        "38;5;9m",
-        "é",
-        "a",
-    ]
-)
-HOSTILE = st.lists(SEQUENCE_PARTS | st.text(max_size=3), max_size=40).map("".join)
+    ["\x1b", "\x1b[", "\x1b]0;", "\x07", "\x1b\\", "\x9b", "\x9c", "\x9d", "\x90", "31m", "?1049h", "2J", "a"]
+) | st.sampled_from(["\x0e", "\x0f", "(0", "\t", "\0", "\x7f", "\u202e", "\u2066", "\ud800", "m", ";", "é", "38;5;9m"])
+LINE_ENDS = st.sampled_from(["\r", "\n", "\r\n", "\u2028", "\x85"])
+HOSTILE = st.lists(SEQUENCE_PARTS | LINE_ENDS | st.text(max_size=3), max_size=40).map("".join)
 
 
 def harmless(text: str) -> bool:

@@ -279,7 +279,7 @@ async def test_search_marks_what_it_finds_and_walks_through_it() -> None:
         await pilot.press("home", "n")
         await pilot.pause()
         assert any(line.endswith("line 12") for line in screen_lines(app))
-        marked = [s.text for strip in app.transcript._lines for s in strip if s.style and s.style.reverse]
+        marked = [s.text for strip in app.transcript._painter.lines for s in strip if s.style and s.style.reverse]
         assert marked == ["line 12"]
         await pilot.press("N")
         await pilot.pause()
@@ -362,7 +362,9 @@ async def test_a_new_theme_repaints_in_its_colours() -> None:
         app.theme = "other"
         await pilot.pause()
         colours = {
-            s.style.color.name for s in app.transcript._lines[0] if s.style and s.style.color and "you" in s.text
+            s.style.color.name
+            for s in app.transcript._painter.lines[0]
+            if s.style and s.style.color and "you" in s.text
         }
         assert colours == {"#ff0000"}
 

@@ -24,7 +24,7 @@ from tui.signs import Signs, signs_for
 from tui.transcript import keys, messages
 from tui.transcript.kinds import Jump
 from tui.transcript.look import Look
-from tui.transcript.paint import mark_selected, overlay
+from tui.transcript.paint import Ground, Painter, mark_selected, overlay, thumb
 from tui.transcript.reader import Frame, Reader, Row
 from tui.transcript.rows import GUTTER
 
@@ -68,7 +68,8 @@ class Transcript(ScrollView, can_focus=True):
         self._signs = signs or signs_for()
         self._reader = Reader(Look(signs=self._signs))
         self._rows: list[Row] = []
-        self._lines: list[Strip] = []
+        self._painter = Painter()
+        self._thumb = (0, 0)
         self._placing = False
         self._planned = False
         self._hidden = False
@@ -276,25 +277,21 @@ class Transcript(ScrollView, can_focus=True):
 
     def _place(self, frame: Frame) -> None:
         """Tell Textual where the view is; the widget's own size is the same, so the screen needs no new layout."""
-        self._placing = True
-        virtual = Size(self._reader.width, frame.total)
-        if virtual != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, virtual)
-            self._scroll_update(virtual)
-        if frame.top != self.scroll_y:
-            self.set_reactive(Widget.scroll_y, float(frame.top))
+        self.set_reactive(Widget.virtual_size, Size(self._reader.width, frame.total))
+        self.set_reactive(Widget.scroll_y, float(frame.top))
         self.set_reactive(Widget.scroll_target_y, float(frame.top))
-        self.vertical_scrollbar.position = frame.top
-        self._placing = False
+        bar = self.vertical_scrollbar
+        seen = thumb(frame.total, self._reader.height, frame.top)
+        if seen != self._thumb or bar.grabbed:
+            self._thumb = seen
+            bar.window_virtual_size, bar.window_size = frame.total, self._reader.height
+            bar.position = frame.top
 
     def _paint(self, frame: Frame) -> None:
         self._rows = frame.rows
-        before, self._lines = self._lines, [self._line(row) for row in frame.rows]
-        for y in range(max(len(before), len(self._lines))):
-            old = before[y] if y < len(before) else None
-            new = self._lines[y] if y < len(self._lines) else None
-            if old is not new and old != new:
-                self.refresh(Region(0, y, self._reader.width, 1))
+        regions = [Region(0, y, self._reader.width, 1) for y in self._painter.show([*map(self._line, frame.rows)])]
+        if regions:
+            self.refresh(*regions)
 
     def _line(self, row: Row) -> Strip:
         strip = row.strip
@@ -309,21 +306,36 @@ class Transcript(ScrollView, can_focus=True):
             strip = mark_selected(strip, first, self._reader.width, look)
         return strip
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines as they go to the screen. Nothing but this widget's text is in them, so no box is drawn."""
+        if self.styles.gutter.totals != (0, 0) or self.opacity < 1:
+            return super().render_lines(crop)
+        ground = self._ground(self.outer_size.width)
+        strips = [self._finished(y, ground) for y in crop.line_range]
+        left, right = crop.column_span
+        return strips if (left, right) == (0, ground.width) else [strip.crop(left, right) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
+        """One line, with the offsets that a selection by mouse asks for."""
+        return self._finished(y, self._ground(self.size.width)).apply_offsets(0, self._reader.top + y)
+
+    def _ground(self, width: int) -> Ground:
         if self.scrollable_content_region.size != (self._reader.width, self._reader.height):
             # A paint that comes before the resize event: lay out now rather than show lines of another width.
             self._arrange()
-        width, base = self.scrollable_content_region.width, self.rich_style
-        if y >= len(self._lines):
-            return Strip.blank(width, base)
-        strip = self._lines[y]
-        line = self._reader.top + y
+        return Ground(width, self.rich_style, self.background_colors[1], tuple(self.get_line_filters()))
+
+    def _finished(self, y: int, ground: Ground) -> Strip:
         selection = self.text_selection
-        if selection is not None and (span := selection.get_span(line)) is not None:
-            start, end = span
-            style = self.screen.get_component_rich_style("screen--selection")
-            strip = overlay(strip, [(start, len(strip.text) if end < 0 else end)], Style(bgcolor=style.bgcolor))
-        return strip.apply_style(base).adjust_cell_length(width, base).apply_offsets(0, line)
+        span = selection.get_span(self._reader.top + y) if selection else None
+        if span is None or y >= len(self._rows):
+            return self._painter.line(y, ground)
+        strip = self._painter.lines[y]
+        start, end = span
+        style = self.screen.get_component_rich_style("screen--selection")
+        return ground.finish(
+            overlay(strip, [(start, len(strip.text) if end < 0 else end)], Style(bgcolor=style.bgcolor))
+        )
 
     # --- what Textual tells ----------------------------------------------------------------------------------------
 
