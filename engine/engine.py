@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Callable
@@ -30,8 +31,10 @@ class Engine:
         home = Home.here()
         set_up_logging(home, os.environ, debug=options.debug)
         self._publish = publish
+        self._headless = headless
         self._store = LogStore(home)
-        self._opener = Opener(options, home, self._store, publish, headless)
+        self._tidying: asyncio.Task[bool] | None = None
+        self._opener = Opener(options, home, self._store, self._pass_on, headless)
         self._runners: dict[str, Runner] = {}
         self._answers = Answers(self._opener)
         self.interrupted = False
@@ -79,6 +82,18 @@ class Engine:
         """End all runs and give the sessions back."""
         for id in list(self._runners):
             await self._close(id)
+        if self._tidying:
+            await asyncio.wait({self._tidying})
+
+    def _pass_on(self, event: ev.AnyEvent) -> None:
+        self._publish(event)
+        if event.type == "run_finished" and not self._headless:
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """Between runs there is time to bring the session list and the search index up to date."""
+        if self._tidying is None or self._tidying.done():
+            self._tidying = asyncio.create_task(asyncio.to_thread(self._store.catch_up))
 
     async def _close_idle(self) -> None:
         """A session that is left while nothing runs in it is given back, so that others can open it."""

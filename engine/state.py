@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from pydantic import ValidationError
+
 from engine import events as ev
 from engine.events import Event, Limits, TodoItem, Usage
 
@@ -294,7 +296,11 @@ def _todo_changed(state: TaskState, e: ev.TodoChanged) -> Change:
 
 def _setting_changed(state: TaskState, e: ev.SettingChanged) -> Change:
     if e.name == "limits":
-        return dict(limits=Limits.model_validate(e.value))
+        try:
+            return dict(limits=Limits.model_validate(e.value))
+        except ValidationError:
+            # Nonsense from an edited or foreign file changes nothing; the event itself stays to be seen.
+            return {}
     return {e.name: e.value} if e.name in ("model", "approve", "title", "context_window") else {}
 
 
