@@ -89,7 +89,12 @@ class WorkbenchApp(Themed):
         """The first frame is on the screen: now the engine, the branch, the signals."""
         first = not (self.home.settings.exists() or self.home.database.exists())
         await self.bench.fill()
-        self.link.start(self._opening)
+        try:
+            self.link.start(self._opening)
+        except Exception as error:
+            # Without an engine there is still a screen to say so on, and a way to quit.
+            self.bench.banners.fail(f"{type(error).__name__}: {error}")
+            return
         if not self.is_headless:
             self._settle_in()
         if first and self._opening == OpenSession():

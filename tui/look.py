@@ -25,29 +25,31 @@ STAGE_ROLES = {
 }
 
 
+STAGE_SIGNS = {
+    "thinking": "running",
+    "running tools": "running",
+    "waiting for you": "waits",
+    "retrying": "waits",
+    "finished": "done",
+    "limit": "paused",
+    "interrupted": "paused",
+    "denied": "paused",
+    "failed": "failed",
+    "no_model": "failed",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     roles: Roles = field(default_factory=Roles)
     signs: Signs = field(default_factory=Signs)
 
-    def stage(self, stage: str) -> tuple[str, str, Style]:
-        """Sign, words and style of a stage of the task state."""
-        signs = self.signs
-        sign = {
-            "thinking": signs.running,
-            "running tools": signs.running,
-            "waiting for you": signs.waits,
-            "retrying": signs.waits,
-            "finished": signs.done,
-            "limit": signs.paused,
-            "interrupted": signs.paused,
-            "denied": signs.paused,
-            "failed": signs.failed,
-            "no_model": signs.failed,
-        }.get(stage, signs.todo)
+    def stage(self, stage: str) -> tuple[str, Style]:
+        """A stage of the task state as sign and words, and its style."""
         words = {"limit": "stopped at a limit", "no_model": "no model"}.get(stage, stage)
         style: Style = getattr(self.roles, STAGE_ROLES.get(stage, "muted"))
-        return sign, words, style
+        sign = STAGE_SIGNS.get(stage, "")
+        return (f"{getattr(self.signs, sign)} {words}" if sign else words), style
 
 
 def spread(left: Text, right: Text, width: int, ellipsis: str = "…") -> Text:

@@ -154,7 +154,7 @@ def test_columns_show_nothing_as_a_dot_and_the_most_as_full() -> None:
 
 
 def test_states_are_told_apart_without_colour() -> None:
-    signs = {LOOK.stage(stage)[:2] for stage in ("idle", "thinking", "waiting for you", "finished", "failed", "limit")}
+    signs = {LOOK.stage(stage)[0] for stage in ("idle", "thinking", "waiting for you", "finished", "failed", "limit")}
     assert len(signs) == 6
     text = plain(todo_lines(STATE, 30, LOOK))
     assert "✓ one" in text and "● two" in text and "· three" in text

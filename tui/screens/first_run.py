@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LABEL = 9
 NAME = 16
-SPEC = 22
+SPEC = 28
 MODELS = 6
 PROMISE = "You see everything, you decide what is risky, nothing is lost."
 

@@ -106,7 +106,7 @@ class Workbench(SessionActions, Screen[None]):
             elif event.type == "log_health":
                 self.banners.health(event)
             elif event.type == "engine_failed":
-                self.banners.failed(event)
+                self.banners.fail(event.error)
             else:
                 told.append(event)
         if told:

@@ -14,9 +14,10 @@ from tui import format
 from tui.look import Look, clip, one_line
 
 if TYPE_CHECKING:
-    from engine.events import EngineFailed, LogHealth
+    from engine.events import LogHealth
     from engine.state import Retry, TaskState
 
+OFFLINE = "script/offline"
 Level = Literal["info", "warn", "danger"]
 ORDER: dict[str, int] = {"danger": 0, "warn": 1, "info": 2}
 
@@ -72,7 +73,7 @@ class Banners(Widget):
         """Take the newest task state."""
         retry = state.retry
         at = monotonic() + retry.wait if retry and retry != self.facts.retry else self.facts.retry_at
-        self.know(replace(self.facts, retry=retry, retry_at=at, offline=state.model.startswith("script/")))
+        self.know(replace(self.facts, retry=retry, retry_at=at, offline=state.model == OFFLINE))
 
     def health(self, event: LogHealth) -> None:
         """The log can or cannot be written."""
@@ -91,9 +92,9 @@ class Banners(Widget):
         """What the machine can enforce."""
         self.know(replace(self.facts, sandbox_works=works, sandbox_why=one_line(why).rstrip(".")))
 
-    def failed(self, event: EngineFailed) -> None:
-        """The engine thread is gone."""
-        self.know(replace(self.facts, failed=one_line(event.error).rstrip(".")))
+    def fail(self, error: str) -> None:
+        """The engine is gone."""
+        self.know(replace(self.facts, failed=one_line(error).rstrip(".")))
 
     def know(self, facts: Facts) -> None:
         """Take other facts; drawn only when they differ."""

@@ -22,7 +22,9 @@ class CachePane(Pane):
 
     def head(self, width: int) -> Text:
         rate = self.state.hit_rate if self.state else None
-        return Text("" if rate is None else f"hit {rate:.0%}".replace("%", " %"), style=self.look.roles.ok)
+        if rate is None:
+            return Text()
+        return Text(f"hit {rate * 100:.0f} %", style=self.look.roles.ok if rate >= 0.5 else self.look.roles.muted)
 
     def body(self, width: int) -> list[Text]:
         return cache_lines(self.state, width, self.look)

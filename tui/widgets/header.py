@@ -53,14 +53,14 @@ def header_line(
 ) -> Text:
     """Title, folder and branch on the left; model, approve mode, turn and stage on the right, which gives way last."""
     roles = look.roles
-    sign, words, style = look.stage(state.stage) if state else (look.signs.waits, "starting", roles.muted)
+    said, style = look.stage(state.stage) if state else ("starting", roles.muted)
     facts = [short_model(state.model if state else model), (state.approve if state else approve) or "ask"]
     if state and state.turn:
         facts.append(f"turn {state.turn}")
     right = Text(" · ".join(fact for fact in facts if fact) + " · ", style=roles.muted)
-    right = Text.assemble(right, (f"{sign} {words}", style), " ")
+    right = Text.assemble(right, (said, style), " ")
     if right.cell_len > width * 2 // 3:
-        right = Text.assemble((f"{facts[1]} · ", roles.muted), (f"{sign} {words}", style), " ")
+        right = Text.assemble((f"{facts[1]} · ", roles.muted), (said, style), " ")
     title = Text(f" {one_line(state.title) if state and state.title else NO_TITLE}", style=roles.text)
     title.stylize("bold")
     where = Text.assemble((f"   {one_line(folder)}", roles.muted))

@@ -46,8 +46,8 @@ def _goal(state: TaskState, width: int, look: Look) -> list[Text]:
 
 
 def _stage(state: TaskState, width: int, look: Look) -> Text:
-    sign, words, style = look.stage(state.stage)
-    left = Text.assemble((f" {'stage':<{LABEL}}", look.roles.muted), (f"{sign} {words}", style))
+    said, style = look.stage(state.stage)
+    left = Text.assemble((f" {'stage':<{LABEL}}", look.roles.muted), (said, style))
     right = Text(f"todo {state.todo_done} / {len(state.todo)}" if state.todo else "", style=look.roles.muted)
     return spread(left, right, width)
 
