@@ -1,0 +1,119 @@
+"""The handle: thread-safe, ordered, and never in the way of a screen."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import CancelledError
+from pathlib import Path
+
+import pytest
+
+from engine.commands import OpenSession, SendMessage
+from engine.handle import EngineHandle
+from engine.options import EngineOptions
+from engine.queries import CompleteFiles, ListSessions, LoadSession, Survey
+
+SCRIPT = """
+[[turn]]
+text = "hello"
+"""
+
+
+class Heard:
+    """Events as they come from the engine thread, and a way to wait for one of a kind."""
+
+    def __init__(self) -> None:
+        self.events: list[object] = []
+        self._changed = threading.Condition()
+
+    def __call__(self, event: object) -> None:
+        with self._changed:
+            self.events.append(event)
+            self._changed.notify_all()
+
+    def wait(self, kind: str, times: int = 1) -> list[object]:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.of(kind)) >= times, 30), self.types
+            return self.of(kind)
+
+    def of(self, kind: str) -> list[object]:
+        return [e for e in self.events if e.type == kind]  # type: ignore[attr-defined]
+
+    @property
+    def types(self) -> list[str]:
+        return [e.type for e in self.events]  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EngineOptions:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "main.py").write_text("print(1)\n")
+    (tmp_path / "script.toml").write_text(SCRIPT)
+    return EngineOptions(cwd=folder, model=f"script/{tmp_path / 'script.toml'}")
+
+
+def test_a_message_sent_before_the_engine_is_up_is_answered(options: EngineOptions) -> None:
+    handle, heard = EngineHandle(options), Heard()
+    handle.subscribe(heard)
+    handle.send(OpenSession(task="hi"))
+    handle.start()
+    heard.wait("run_finished")
+    session = heard.of("session_opened")[0].session  # type: ignore[attr-defined]
+    handle.send(SendMessage(session, "again"))
+    heard.wait("run_finished", 2)
+    handle.close()
+    stored = [e.seq for e in heard.events if getattr(e, "seq", 0)]  # type: ignore[attr-defined]
+    assert stored == sorted(stored)
+    assert len(heard.of("assistant_message")) == 2
+
+
+def test_queries_are_answered_beside_the_work(options: EngineOptions) -> None:
+    handle, heard = EngineHandle(options), Heard()
+    handle.subscribe(heard)
+    handle.start()
+    handle.send(OpenSession(task="hi"))
+    heard.wait("run_finished")
+    assert handle.query(CompleteFiles("mai")).result(30) == ("main.py",)
+    (row,) = handle.query(ListSessions()).result(30)
+    assert row.title == "hi"
+    loaded = handle.query(LoadSession(row.id)).result(30)
+    assert [e.type for e in loaded.events].count("user_message") == 1
+    assert handle.query(Survey()).result(30).chosen == options.model
+    handle.close()
+
+
+def test_what_cannot_be_opened_is_said_and_the_engine_lives_on(options: EngineOptions) -> None:
+    handle, heard = EngineHandle(options), Heard()
+    handle.subscribe(heard)
+    handle.start()
+    handle.send(OpenSession(id="no-such"))
+    (failed,) = heard.wait("open_failed")
+    assert "no-such" in failed.error  # type: ignore[attr-defined]
+    handle.send(OpenSession(task="hi"))
+    heard.wait("run_finished")
+    handle.close()
+
+
+def test_after_closing_nothing_is_taken_and_waiting_questions_are_cancelled(options: EngineOptions) -> None:
+    handle = EngineHandle(options)
+    early = handle.query(ListSessions())
+    handle.close()
+    assert early.cancelled()
+    with pytest.raises(CancelledError):
+        handle.query(ListSessions()).result(5)
+
+
+def test_a_session_nobody_spoke_in_leaves_nothing_behind(options: EngineOptions) -> None:
+    handle, heard = EngineHandle(options), Heard()
+    handle.subscribe(heard)
+    handle.start()
+    handle.send(OpenSession())
+    heard.wait("session_opened")
+    handle.close()
+    again, answers = EngineHandle(options), Heard()
+    again.subscribe(answers)
+    again.start()
+    assert again.query(ListSessions()).result(30) == ()
+    again.close()
