@@ -8,8 +8,6 @@ import logging
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
-import stamina
-
 from engine.models.base import Model, ModelError, Part, Restart
 from engine.prompt.request import ModelRequest
 
@@ -39,6 +37,8 @@ async def stream_with_retry(
     (``retry_after``) wins over the backoff. Raises the last error once ``attempts`` are used up, or when waiting would
     exceed ``budget`` seconds in all. ``sleep`` waits; tests pass one that does not.
     """
+    import stamina
+
     again = False
     waited = 0.0
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
+import anthropic
+import httpx2
+import openai
 import pytest
 
 from engine.models.base import Done, ModelError
 from engine.models.wire_anthropic import AnthropicModel
 from engine.models.wire_chat import OpenAIChatModel
+from engine.models.wire_errors import Origin, model_error
 from engine.models.wire_responses import OpenAIModel
 from tests.fakes import Call, StrictServer, Turn
 from tests.fakes.asking import FORMATS, answer, assistant, call, collect, model_for, request_of, user
@@ -140,6 +145,17 @@ async def test_nobody_listens(format: Format) -> None:
     await model.aclose()
     assert caught.value.kind == "network" and caught.value.retryable
     assert f"127.0.0.1:{port}" in str(caught.value)
+
+
+@pytest.mark.parametrize("sdk", [anthropic, openai])
+def test_a_server_that_is_silent_too_long(sdk: Any) -> None:
+    request = httpx2.Request("POST", "http://localhost:1/v1")
+    origin = Origin("x/y", "http://someone:hidden@localhost:1/v1", "X_KEY")
+    for error in (sdk.APITimeoutError(request), httpx2.ReadTimeout("slow", request=request)):
+        found = model_error(error, origin, sdk)
+        assert found is not None and (found.kind, found.retryable) == ("network", True)
+        assert "localhost:1 did not answer in time" in str(found) and "hidden" not in str(found)
+    assert model_error(ZeroDivisionError("ours"), origin, sdk) is None
 
 
 @pytest.mark.parametrize("format", FORMATS)
