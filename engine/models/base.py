@@ -57,7 +57,7 @@ class UsageReport:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end: all blocks in order, nothing empty among them, the normalised stop and the provider's own word for it."""
+    """The end: all blocks in order, nothing empty among them, the normalised stop and the provider's own word."""
 
     blocks: tuple[Block, ...]
     stop: Literal["end", "tool_calls", "length", "refusal", "error"]
