@@ -197,7 +197,12 @@ def _linked(pipeline: list[Command]) -> list[Command]:
         return pipeline
     names = [command.name for command in pipeline]
     return [
-        replace(command, upstream=tuple(names[max(0, i - 30) : i]), downstream=tuple(names[i + 1 : i + 31]), fed_by=_fed_by(command, i > 0))
+        replace(
+            command,
+            upstream=tuple(names[max(0, i - 30) : i]),
+            downstream=tuple(names[i + 1 : i + 31]),
+            fed_by=_fed_by(command, i > 0),
+        )
         for i, command in enumerate(pipeline)
     ]
 

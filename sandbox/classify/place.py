@@ -40,6 +40,11 @@ class Place:
         cwds = tuple(dict.fromkeys((*self.cwds, *self.absolute(word.text))))
         return replace(self, cwds=cwds if len(cwds) <= 8 else ())
 
+    def inside(self, word: Word) -> Place:
+        """The place strictly inside ``word``, as for ``git -C word``."""
+        known = not (word.glob or word.unknown or word.fed)
+        return replace(self, cwds=tuple(self.absolute(word.text)) if known else ())
+
     def absolute(self, text: str) -> list[str]:
         """Every absolute path ``text`` may mean, normalised but with links unresolved."""
         if text == "~" or text.startswith("~/"):

@@ -46,7 +46,8 @@ class Word:
             return "$" in self.mask or re.match(r"[A-Za-z0-9_./:=@+,~]", self.text) is None
         if self.fed:
             return self.text == ""
-        return self.glob and self.text[:1] in "*?["
+        # The names `--include=*.py` may become all begin with that same option.
+        return self.glob and re.match(r"[*?\[]|-[^=*?\[]*[*?\[]", self.text) is not None
 
     def tail(self, start: int) -> Word:
         """The word from character ``start`` on, at the same place: the value in ``--name=value``."""

@@ -15,7 +15,8 @@ def test(call: Call) -> list[Finding]:
     """``[ … ]`` and ``test``. ``-v`` evaluates a subscript, and so may run a substitution inside quotes."""
     if any("$(" in text or "`" in text for text in call.texts):
         return [medium("a test that may run a substitution")]
-    if any(text.startswith("-v") and len(text) == 2 for text in call.texts) and any("[" in t for t in call.texts[:-1]):
+    words = call.texts[:-1] if call.name == "[" else call.texts
+    if "-v" in words and any("[" in text for text in words):
         return [medium("a test that evaluates a subscript")]
     return []
 

@@ -6,13 +6,14 @@ import re
 
 from sandbox.classify.call import Call, path_in
 from sandbox.classify.findings import Finding, high, listed, medium
+from sandbox.classify.place import Place
 from sandbox.classify.programs.git_config import runs_programs
 from sandbox.classify.programs.git_verbs import EFFECTS, HIGH_VERBS, NETWORK, READS, listing
 from sandbox.classify.words import Word
 
 _HARMLESS_KEY = re.compile(
     r"(?i)(?:color\.[a-z.]+|core\.quotepath|core\.abbrev|diff\.(?:noprefix|context|renames|algorithm|mnemonicprefix)|advice\.[a-z]+"
-    r"|log\.(?:date|decorate|showsignature)|column\.ui|status\.(?:short|branch|showuntrackedfiles)|core\.pager=cat)"
+    r"|log\.(?:date|decorate)|column\.ui|status\.(?:short|branch|showuntrackedfiles)|core\.pager=cat)"
     r"(?:=[A-Za-z0-9_-]*)?|core\.pager="
 )
 _GLOBAL_FLAGS = {
@@ -30,13 +31,13 @@ def git(call: Call) -> list[Finding]:
     """Global options first, then the subcommand."""
     found: list[Finding] = []
     words = list(call.args)
-    folder: Word | None = None
+    place = call.place
     while words and words[0].text.startswith("-"):
         option = words.pop(0)
         if option.text in _PRINTS:
             return found
         if option.text == "-C" and words:
-            folder = words.pop(0)
+            place = place.inside(words.pop(0))
         elif option.text == "-c" and words:
             found += _setting(words.pop(0))
         elif option.text not in _GLOBAL_FLAGS or not option.literal:
@@ -49,7 +50,7 @@ def git(call: Call) -> list[Finding]:
         return [*found, medium("a verb of git that is known only when it runs", at=words[0])]
     found += _verb(call, words[0], words[1:])
     if not found:
-        found = _repository(call, folder)
+        found = _repository(place)
     return found
 
 
@@ -92,11 +93,23 @@ def _reads(call: Call, name: str, args: list[Word]) -> list[Finding]:
 
 
 # Options of reading verbs that write or start something; git accepts any unambiguous beginning of them.
-_DENIED = ("output", "ext-diff", "open-files-in-pager", "exec", "upload-pack", "receive-pack", "filters", "paginate")
+_DENIED = (
+    "output",
+    "ext-diff",
+    "show-signature",
+    "open-files-in-pager",
+    "exec",
+    "upload-pack",
+    "receive-pack",
+    "filters",
+    "paginate",
+)
 
 
 def _writes(name: str, word: Word) -> bool:
     text = word.text
+    if "%G" in text or "(signature" in text:
+        return True
     if text.startswith("--"):
         option = text[2:].partition("=")[0]
         return len(option) > 0 and any(denied.startswith(option) for denied in _DENIED)
@@ -116,7 +129,8 @@ def _destroys(name: str, args: list[Word]) -> str:
         return "discards uncommitted changes"
     if name == "clean" and not ("n" in short or given("--dry-run")):
         return "deletes files git does not know"
-    if name == "checkout" and (given("--force") or "f" in short or "." in texts or "--" in texts):
+    paths = len(_operands(args)) > 1 and not (set(short) & set("bB") or given("--orphan", "--track"))
+    if name == "checkout" and (given("--force") or "f" in short or "." in texts or "--" in texts or paths):
         return "discards uncommitted changes"
     if name == "restore" and (given("--worktree") or not (given("--staged") or "S" in short)):
         return "discards uncommitted changes"
@@ -150,13 +164,11 @@ def _config(args: list[Word]) -> list[Finding]:
     return [medium("changes git settings, which may name programs to run", "changes git settings")]
 
 
-def _repository(call: Call, folder: Word | None) -> list[Finding]:
+def _repository(place: Place) -> list[Finding]:
     """A repository's own settings may name programs that even ``git status`` runs."""
-    place = call.place.entered(folder) if folder is not None else call.place
-    cwds = place.cwds[-1:] if folder is not None else place.cwds
-    if not cwds:
+    if not place.cwds:
         return [medium("runs in a repository that is not known")]
-    if any(runs_programs(cwd) for cwd in cwds):
+    if any(runs_programs(cwd) for cwd in place.cwds):
         return [medium("the settings of this repository name programs that git runs")]
     return []
 

@@ -10,7 +10,7 @@ from sandbox.classify.words import Word
 READS = frozenset(
     "status log diff show shortlog blame annotate grep describe rev-parse rev-list ls-files ls-tree cat-file "
     "for-each-ref show-ref show-branch merge-base name-rev diff-tree diff-index diff-files count-objects "
-    "check-ignore check-attr check-ref-format whatchanged cherry range-diff version var verify-commit verify-tag "
+    "check-ignore check-attr check-ref-format cherry range-diff version var "
     "verify-pack".split()
 )
 NETWORK = frozenset("fetch pull clone ls-remote".split())

@@ -196,10 +196,16 @@ def said(call: Call) -> list[Finding]:
     return call.secrets(call.args) if call.downstream else []
 
 
+_PRINTS_ONLY = re.compile(
+    r"(?:[^%]|%%|%\([^()%]*(?:%[A-Za-z%][^()%]*)*\)T|%[-+ #0']*[0-9]*(?:\.[0-9]*)?[sdiouxXfFeEgGcbq])*"
+)
+
+
 def printf(call: Call) -> list[Finding]:
-    """``printf -v NAME`` assigns instead of printing."""
-    if call.args and (not call.args[0].literal or call.args[0].text.startswith("-")):
-        return [medium("printf with an option or an unknown format")]
+    """``printf -v NAME`` and ``%n`` assign instead of printing."""
+    head = call.args[0] if call.args else None
+    if head is not None and (not head.literal or head.text.startswith("-") or not _PRINTS_ONLY.fullmatch(head.text)):
+        return [medium("printf that may assign a variable")]
     return said(call)
 
 
