@@ -347,14 +347,17 @@ def open_workbench(
 
 
 def open_replay(options: EngineOptions, session: str = "", factory: Factory | None = None) -> int:
-    """Watch stored sessions in this terminal: the list, or ``session`` at once; returns the exit code."""
+    """Watch stored sessions in this terminal: the list, or ``session`` at once; then the workbench, when the person
+    wants to go on with one. Returns the exit code."""
     from tui.replay_app import ReplayApp
 
     app = ReplayApp(factory or _engine, options, session)
     try:
-        app.run()
+        go_on = app.run()
     finally:
         app.link.close()
+    if go_on:
+        return open_workbench(options, resume=go_on, factory=factory)
     return app.return_code or 0
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class ReplayApp(Themed):
-    """``session`` is played at once; without it the list comes first, and again after each player."""
+    """``session`` is played at once; without it the list comes first, and again after each player. The result is the
+    id of a session the person wants to go on with, or ''."""
 
     TITLE = "agent-tui replay"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", priority=True)]
@@ -36,7 +37,7 @@ class ReplayApp(Themed):
     def _begin(self) -> None:
         self.link.start(None)
         if self._session:
-            self.push_screen(slots.player(self.ask, self._session), lambda _: self.exit())
+            self.push_screen(slots.player(self.ask, self._session), self._played)
         else:
             self._list()
 
@@ -45,9 +46,20 @@ class ReplayApp(Themed):
 
     def _chosen(self, session: str | None) -> None:
         if session:
-            self.push_screen(slots.player(self.ask, session), lambda _: self._list())
+            self.push_screen(slots.player(self.ask, session), self._watched)
         else:
             self.exit()
+
+    def _watched(self, go_on: str | None) -> None:
+        """After a session from the list: on with it, or back to the list."""
+        if go_on:
+            self.exit(go_on)
+        else:
+            self._list()
+
+    def _played(self, go_on: str | None) -> None:
+        """After the only session there was to see."""
+        self.exit(go_on or "")
 
     async def ask(self, query: Query) -> Any:
         """A question for the engine."""

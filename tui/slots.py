@@ -61,8 +61,8 @@ def sessions(ask: Ask) -> Screen[str | None]:
     return SessionsScreen(ask)
 
 
-def player(ask: Ask, session: str) -> Screen[Any]:
-    """The replay of a stored session."""
+def player(ask: Ask, session: str) -> Screen[str | None]:
+    """The replay of a stored session; its result is the id of a session to go on with."""
     from tui.screens.player import PlayerScreen
 
     return PlayerScreen(ask, session)

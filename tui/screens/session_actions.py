@@ -114,15 +114,15 @@ class SessionActions(Base):
         self.bench.link.open(OpenSession())
 
     def action_sessions(self) -> None:
-        def chosen(id: str | None) -> None:
-            if id:
-                self.bench.link.open(OpenSession(id=id))
-
-        self.app.push_screen(slots.sessions(self.bench.ask), chosen)
+        self.app.push_screen(slots.sessions(self.bench.ask), self._go_on_with)
 
     def action_replay(self) -> None:
         if self.bench.link.session:
-            self.app.push_screen(slots.player(self.bench.ask, self.bench.link.session))
+            self.app.push_screen(slots.player(self.bench.ask, self.bench.link.session), self._go_on_with)
+
+    def _go_on_with(self, session: str | None) -> None:
+        if session and session != self.bench.link.session:
+            self.bench.link.open(OpenSession(id=session))
 
     def action_setup(self) -> None:
         self.bench.set_up()
