@@ -48,10 +48,10 @@ def _run(restart: str) -> None:
         assert len(alive(kept)) == 1
         assert until(lambda: not Path(f"/proc/{dog}/cmdline").exists() or not Path(f"/proc/{dog}/cmdline").read_bytes())
     finally:
-        app.kill()
-        app.communicate()
         for pid in alive(kept) + alive(ended):
             os.kill(pid, signal.SIGKILL)
+        app.kill()
+        app.communicate()
 
 
 def test_kills_what_it_watches_when_the_app_is_gone() -> None:
