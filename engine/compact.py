@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
+
 from engine import compaction
 from engine import events as ev
 from engine.compaction import SummaryPlan
@@ -93,15 +95,13 @@ class Compactor:
     async def _ask(self, model: Model, text: str) -> ev.AssistantMessage:
         """The reply to the summary request. It is no turn: it goes into the Compacted event, not into the talk."""
         request = compaction.summary_request(build(self._session.events, self._session.state), text)
-        async for part in stream_with_retry(model, request):
-            if isinstance(part, Done):
-                return ev.AssistantMessage(
-                    turn=self._session.state.turn,
-                    model=model.spec,
-                    blocks=part.blocks,
-                    stop=part.stop,
-                    usage=part.usage,
-                )
+        async with aclosing(stream_with_retry(model, request)) as parts:
+            async for part in parts:
+                if isinstance(part, Done):
+                    turn = self._session.state.turn
+                    return ev.AssistantMessage(
+                        turn=turn, model=model.spec, blocks=part.blocks, stop=part.stop, usage=part.usage
+                    )
         raise ModelError("network", "The summary ended without an answer.", retryable=True)
 
     def _store_summary(self, model: Model, plan: SummaryPlan, reason: str, summary: str, usage: ev.Usage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from engine import events as ev
@@ -76,8 +77,9 @@ async def _receive(session: Session, model: base.Model, request: ModelRequest, t
     def on_retry(attempt: int, wait: float, error: base.ModelError) -> None:
         session.append(ev.ModelRetry(turn=turn, attempt=attempt, wait=wait, error=str(error)))
 
-    async for part in stream_with_retry(model, request, on_retry=on_retry):
-        _take(session, turn, partial, part)
+    async with aclosing(stream_with_retry(model, request, on_retry=on_retry)) as parts:
+        async for part in parts:
+            _take(session, turn, partial, part)
 
 
 def _take(session: Session, turn: int, partial: _Partial, part: base.Part) -> None:

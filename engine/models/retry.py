@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from engine.models.base import Model, ModelError, Part, Restart
 from engine.prompt.request import ModelRequest
@@ -29,7 +29,7 @@ async def stream_with_retry(
     attempts: int = ATTEMPTS,
     budget: float = BUDGET,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> AsyncIterator[Part]:
+) -> AsyncGenerator[Part, None]:
     """The parts of ``model.stream(request)``, with another attempt after each retryable `ModelError`.
 
     A new attempt begins with `Restart` when the failed one had already yielded parts: those are void. Before waiting,
