@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sandbox.classify.call import Call, private
 from sandbox.classify.findings import Finding, high, listed, medium, moved, placed
+from sandbox.classify.hidden import hidden
 from sandbox.classify.line import Command, Redirect
 from sandbox.classify.place import Place
 from sandbox.classify.programs import table
@@ -122,7 +123,7 @@ def _unknown(call: Call) -> list[Finding]:
     found = [medium("what this program does is not known here", f"runs {call.name[:40]}", contained=not outside)]
     if outside:
         found.append(medium("may reach outside the workspace", f"uses {listed(outside)}", contained=False))
-    found += call.secrets(call.args)
+    found += call.secrets(call.args) + hidden(call.args)
     for i, word in enumerate(call.args[:40]):
         if word.literal and word.text in table() and word.text not in ("test", "[", ".", "time"):
             worst = call.run(call.args[i:])

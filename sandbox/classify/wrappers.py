@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from sandbox.classify.call import Call, Judge
 from sandbox.classify.findings import Finding, at_least_medium, high, medium
+from sandbox.classify.hidden import hidden
 from sandbox.classify.options import grammar, parse
 from sandbox.classify.words import Word
 
@@ -54,7 +55,7 @@ def assignment(word: Word) -> list[Finding]:
     if word.literal and _SAFE_ASSIGNMENT.fullmatch(word.text):
         return []
     name = word.text.partition("=")[0].rstrip("+")
-    return [medium(f"sets {name[:40]}, which may change what runs", at=word)]
+    return [medium(f"sets {name[:40]}, which may change what runs", at=word), *hidden([word])]
 
 
 def wrapped(call: Call) -> list[Finding]:
@@ -85,7 +86,7 @@ def env(call: Call) -> list[Finding]:
     options = "-i -0 -u: -C: --ignore-environment --null --unset= --chdir="
     parsed = parse(call.args, grammar(options, permute=False))
     if parsed is None:
-        return [medium("an option of env that is not known here"), *_tail(call)]
+        return [medium("an option of env that is not known here"), *hidden(call.args), *_tail(call)]
     words = list(parsed.operands)
     found: list[Finding] = []
     while words and "=" in words[0].text:

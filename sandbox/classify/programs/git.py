@@ -6,6 +6,7 @@ import re
 
 from sandbox.classify.call import Call, path_in
 from sandbox.classify.findings import Finding, high, listed, medium
+from sandbox.classify.hidden import hidden
 from sandbox.classify.place import Place
 from sandbox.classify.programs.git_config import runs_programs
 from sandbox.classify.programs.git_verbs import EFFECTS, HIGH_VERBS, NETWORK, READS, listing
@@ -57,7 +58,8 @@ def git(call: Call) -> list[Finding]:
 def _setting(word: Word) -> list[Finding]:
     if word.literal and _HARMLESS_KEY.fullmatch(word.text):
         return []
-    return [medium(f"sets {word.text.partition('=')[0][:40]} for this call, which may run another program", at=word)]
+    name = word.text.partition("=")[0][:40]
+    return [medium(f"sets {name} for this call, which may run another program", at=word), *hidden([word])]
 
 
 def _verb(call: Call, verb: Word, args: list[Word]) -> list[Finding]:
@@ -74,10 +76,17 @@ def _verb(call: Call, verb: Word, args: list[Word]) -> list[Finding]:
         return _reads(call, name, args)
     if name == "config":
         return _config(args)
+    found: list[Finding] = []
+    if name in _RUN_TEXT and args:
+        found = hidden([Word(" ".join(_texts(args)), args[0].start, args[-1].end)])
     effect = EFFECTS.get(name)
     if effect is None:
-        return [medium(f"git {name[:30]} is not known to only read")]
-    return [medium("changes the repository", effect.format(files=listed(_operands(args))).strip())]
+        return [*found, medium(f"git {name[:30]} is not known to only read")]
+    return [*found, medium("changes the repository", effect.format(files=listed(_operands(args))).strip())]
+
+
+# Verbs whose arguments may be commands; a message of a commit may speak of anything.
+_RUN_TEXT = frozenset(("bisect", "submodule", "rebase", "config", "difftool", "mergetool", "for-each-repo"))
 
 
 def _reads(call: Call, name: str, args: list[Word]) -> list[Finding]:
@@ -161,7 +170,7 @@ def _config(args: list[Word]) -> list[Finding]:
     texts = _texts(args)
     if any(text.startswith(("--glo", "--sys", "--f", "-f")) for text in texts):
         return [high("changes settings that outlive this session", "changes git settings", contained=False)]
-    return [medium("changes git settings, which may name programs to run", "changes git settings")]
+    return [medium("changes git settings, which may name programs to run", "changes git settings"), *hidden(args)]
 
 
 def _repository(place: Place) -> list[Finding]:

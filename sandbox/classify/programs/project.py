@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sandbox.classify.call import Call, Judge
 from sandbox.classify.findings import Finding, high, medium
+from sandbox.classify.hidden import hidden
 
 _TESTS = (
     "pytest py.test tox nox unittest jest vitest mocha ava rspec phpunit ctest playwright cypress bats go-test "
@@ -33,7 +34,7 @@ def builds(call: Call) -> list[Finding]:
     targets = {word.text for word in call.args}
     if targets & {"publish", "deploy", "release", "upload", "push"}:
         return [high("may publish or deploy", f"runs {call.name} {' '.join(call.texts)}"[:60], contained=False)]
-    return [medium("runs the project's own code", "runs the project's build steps")]
+    return [medium("runs the project's own code", "runs the project's build steps"), *hidden(call.args)]
 
 
 def checks(call: Call) -> list[Finding]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sandbox.classify.call import Call, Judge
 from sandbox.classify.findings import Finding, high, medium
+from sandbox.classify.hidden import hidden
 from sandbox.classify.options import grammar, parse
 from sandbox.classify.words import Word
 
@@ -127,7 +128,7 @@ def strict(call: Call) -> list[Finding]:
     parsed = parse(call.args, grammar(reader.options))
     if parsed is None or any(_denied(word, reader) for word in call.args):
         found = [medium(f"an option of {call.name} that may write or run something"), *call.secrets(call.args)]
-        return found + _given_program(call)
+        return found + _given_program(call) + hidden(call.args)
     operands = list(parsed.operands)
     if len(operands) > reader.operands or any(word.glob and reader.operands == 1 for word in operands):
         return [medium(f"{call.name} writes to its second file", f"writes {operands[-1].text[:60]}")]

@@ -6,6 +6,7 @@ import re
 
 from sandbox.classify.call import Call, Judge
 from sandbox.classify.findings import Finding, medium
+from sandbox.classify.hidden import hidden
 from sandbox.classify.options import grammar, parse
 from sandbox.classify.programs.files import written
 from sandbox.classify.words import Word
@@ -55,7 +56,8 @@ def sed(call: Call) -> list[Finding]:
         scripts, files = files[:1], files[1:]
     for script in scripts:
         if not script.literal or not only_prints(script.text):
-            return [medium("a sed script that may write or run something", at=script), *call.secrets(files)]
+            found = [medium("a sed script that may write or run something", at=script), *hidden([script])]
+            return found + call.secrets(files)
     return call.secrets(files) + _chosen_later(files)
 
 
@@ -66,7 +68,8 @@ def awk(call: Call) -> list[Finding]:
         return [medium("an option of awk that may write or run something"), *call.secrets(call.args)]
     program, *files = parsed.operands
     if not program.literal or not _only_computes(program.text):
-        return [medium("an awk program that may write or run something", at=program), *call.secrets(files)]
+        found = [medium("an awk program that may write or run something", at=program), *hidden([program])]
+        return found + call.secrets(files)
     if any(word.could_be_option or word.text.startswith("-") for word in files):
         return [medium("an option of awk that may write or run something")]
     return call.secrets(files) + _chosen_later(files)
