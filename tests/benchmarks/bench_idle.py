@@ -16,7 +16,7 @@ from pathlib import Path
 
 import ptyprocess
 
-from tests.benchmarks.bench_start import LAST, OURS, SIZE, environment
+from tests.benchmarks.bench_start import LAST, OURS, SIZE, environment, read
 
 CPU_BOUND, RSS_BOUND = 0.5, 120.0
 SETTLE, WATCH = 6.0, 20.0
@@ -39,7 +39,10 @@ def drain(fd: int, seconds: float) -> bytes:
     while (left := until - time.monotonic()) > 0:
         ready, _, _ = select.select([fd], [], [], left)
         if ready:
-            seen += os.read(fd, 65536)
+            painted = read(fd)
+            if not painted:
+                break
+            seen += painted
     return seen
 
 
@@ -53,7 +56,7 @@ def measure(settle: float = SETTLE, watch: float = WATCH) -> dict[str, float]:
         try:
             painted = drain(process.fd, settle)
             if LAST[OURS] not in painted:
-                raise RuntimeError(f"the workbench did not open: {painted[-500:]!r}")
+                raise RuntimeError(f"the workbench did not open: {painted[-2000:].decode(errors='replace')}")
             before = cpu_seconds(process.pid)
             idle = drain(process.fd, watch)
             used = cpu_seconds(process.pid) - before

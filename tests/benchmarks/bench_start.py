@@ -47,8 +47,16 @@ def environment(home: Path) -> dict[str, str]:
     return {**os.environ, **terminal, "AGENT_TUI_HOME": str(home), "PYTHONPATH": str(ROOT)}
 
 
+def read(fd: int) -> bytes:
+    """What was painted; nothing when the process has ended."""
+    try:
+        return os.read(fd, 65536)
+    except OSError:
+        return b""
+
+
 def first_frame(code: str, home: Path, timeout: float = 30.0) -> float:
-    """Seconds from the start of the process until its first frame has arrived. Raises TimeoutError."""
+    """Seconds from the start of the process until its first frame has arrived. Raises RuntimeError."""
     started = time.perf_counter()
     process = ptyprocess.PtyProcess.spawn(
         [sys.executable, "-c", code], cwd=str(home), env=environment(home), dimensions=SIZE
@@ -58,10 +66,13 @@ def first_frame(code: str, home: Path, timeout: float = 30.0) -> float:
         while time.perf_counter() - started < timeout:
             ready, _, _ = select.select([process.fd], [], [], 0.5)
             if ready:
-                seen += os.read(process.fd, 65536)
+                painted = read(process.fd)
+                seen += painted
                 if LAST[code] in seen:
                     return time.perf_counter() - started
-        raise TimeoutError(f"no first frame: {seen[-500:]!r}")
+                if not painted:
+                    break
+        raise RuntimeError(f"no first frame: {seen[-2000:].decode(errors='replace')}")
     finally:
         process.terminate(force=True)
 

@@ -43,7 +43,7 @@ class Workbench(SessionActions, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
-    AUTO_FOCUS = "#composer-slot > *"
+    AUTO_FOCUS = "#composer-slot *"
 
     def __init__(self, app: WorkbenchApp) -> None:
         super().__init__(id="workbench", classes=_fitting(shutil.get_terminal_size()))
