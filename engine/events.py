@@ -37,9 +37,6 @@ class Stored(Frozen):
     at: datetime = _EPOCH
 
 
-# --- stored events ---------------------------------------------------------------------------------------------------
-
-
 class SessionStarted(Stored):
     """First event of a session. ``parent`` and ``parent_seq`` name where a fork was cut off."""
 
@@ -403,7 +400,9 @@ class EngineFailed(Live):
     error: str
 
 
+# fmt: off
 LiveEvent = (
     StreamDelta | StreamDropped | ToolProgress | StateChanged | SessionOpened | OpenFailed | LogHealth | EngineFailed
 )
+# fmt: on
 AnyEvent = Event | LiveEvent
