@@ -29,7 +29,7 @@ def money(usd: float | None) -> str:
 
 def duration(seconds: float) -> str:
     """``0.4 ms``, ``85 ms``, ``3.1 s``, ``4:52``, ``1:02:03``. Never negative."""
-    seconds = max(0.0, seconds)
+    seconds = min(max(0.0, seconds), 1e9)  # infinity, from somebody's file, is a long time too
     if seconds < 0.01:
         return f"{seconds * 1000:.1f} ms"
     if seconds < 0.9995:

@@ -165,7 +165,8 @@ class Blocks(Sequence[Block]):
         return part.block
 
     def _call_written(self, part: LivePart | None, call: ev.ToolCall, event: ev.AssistantMessage) -> None:
-        index = self._put(part, Tool(event.seq, call.id, event.turn, call.name, title_of(call.input)))
+        title = title_of(call.input) or partial_title(call.bad_input)
+        index = self._put(part, Tool(event.seq, call.id, event.turn, call.name, title))
         self._calls[event.turn, call.id] = self._newest_call[call.id] = index
 
     # --- the answer being written ----------------------------------------------------------------------------------

@@ -39,12 +39,21 @@ def lexer_for(language: str) -> Lexer | None:
 
 def highlight(lines: list[str], language: str, colours: CodeColours) -> list[list[Span]]:
     """Coloured spans of each line of ``lines``. ``language`` is a name such as ``python`` or a file's name."""
+    return _highlight(tuple(lines), language, colours)
+
+
+# Code that grows is asked for twice a frame: to see whether its beginning is finished, and to draw it.
+@lru_cache(maxsize=2)
+def _highlight(lines: tuple[str, ...], language: str, colours: CodeColours) -> list[list[Span]]:
     lexer = lexer_for(language)
     if lexer is None or sum(map(len, lines)) > CODE_LIMIT or any(len(line) > LINE_LIMIT for line in lines):
         return [[(line, colours.plain)] for line in lines]
     result: list[list[Span]] = [[]]
+    styles: dict[object, Style] = {}
     for token, text in lexer.get_tokens("\n".join(lines)):
-        style = style_of(str(token), colours)
+        style = styles.get(token)
+        if style is None:
+            style = styles[token] = style_of(str(token), colours)
         first, *rest = text.split("\n")
         if first:
             result[-1].append((first, style))

@@ -31,8 +31,9 @@ from tui.transcript.neutral import neutral
 from tui.transcript.tables import MEASURED_ROWS, Table, Widths, head_lines, row_lines, widths_for
 from tui.transcript.wrap import LINE_LIMIT, Span, strip_of
 
-CODE_CHUNK = 60
-"""Lines of an open fence from which on its beginning is finished; four times as many at any place."""
+CODE_CHUNK = 30
+"""Lines of an open fence from which on its beginning is finished where a new part of the code begins, from twice as
+many on at any line that is not indented, from three times as many on anywhere."""
 ELEMENT_LIMIT = 4_000
 """Characters of any other open element from which on its beginning is finished."""
 
@@ -232,14 +233,16 @@ def _code_of(unit: _Unit) -> list[str]:
 
 
 def _safe_cut(coloured: list[list[Span]], colours: CodeColours) -> int:
-    """The last line a new lexer may start at: not within a string or comment of several lines. 0: there is none yet."""
+    """The last line a new lexer may start at: not indented, not within a string or comment, and after a blank line as
+    long as the code is not too long. 0: there is none yet."""
     spanning = (colours.string, colours.comment)
     last = len(coloured) - 1
     for cut in range(last, 0, -1):
-        above, below = coloured[cut - 1], coloured[cut]
-        if not (above and below and above[-1][1] in spanning and below[0][1] == above[-1][1]):
+        above, here = coloured[cut - 1], coloured[cut]
+        starts = here and not here[0][0][:1].isspace() and here[0][1] not in spanning
+        if starts and (last >= 2 * CODE_CHUNK or not "".join(text for text, _ in above).strip()):
             return cut
-    return last if last >= 4 * CODE_CHUNK else 0
+    return last if last >= 3 * CODE_CHUNK else 0
 
 
 def _before(link: dict[str, Any], line: int) -> bool:

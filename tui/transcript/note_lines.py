@@ -51,7 +51,7 @@ def _fits(left: list[Span], right: list[Span], width: int) -> bool:
 def _whole(note: Note, head: list[Span], right: list[Span], tone: Style, width: int, look: Look) -> list[Strip]:
     """The text in full: below the label, or beside the sign when there is none."""
     text = _below(note.text, tone, width)
-    if note.label:
+    if note.label or not text:
         return [edge_to_edge(head, right, width, look), *text]
     beside = [Segment(piece, style) for piece, style in head]
     return [Strip([*beside, *list(text[0])[1:]]), *text[1:]]

@@ -265,6 +265,8 @@ class Transcript(ScrollView, can_focus=True):
         """Lay out the view, and repaint the lines that differ from what is on the screen."""
         self._planned = False
         reader = self._reader
+        if not self.is_mounted:
+            return
         size = self.scrollable_content_region.size
         reader.resize(size.width, size.height)
         if self._hidden or not size:
