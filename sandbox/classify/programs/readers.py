@@ -14,7 +14,7 @@ from sandbox.classify.words import Word
 # No option of these writes a file or runs a program. They show what is inside files.
 _CONTENT = (
     "cat head tail wc tac rev nl od hexdump strings cut tr paste join comm fold fmt expand unexpand pr diff cmp column "
-    "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum base64 base32 tsort"
+    "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum tsort"
 ).split()
 # Likewise, and they show names, sizes and states only.
 _NAMES = (
@@ -63,7 +63,7 @@ _READERS = {
         content=False,
     ),
     "file": Reader(
-        "-b -i -L -h -k -r -N -n -F: -0 -p -e: --brief --mime --mime-type --mime-encoding --dereference "
+        "-b -i -L -h -k -r -N -n -F: -0 -e: --brief --mime --mime-type --mime-encoding --dereference "
         "--no-dereference --keep-going --raw --extension --separator= --exclude= --version",
         content=False,
     ),
@@ -99,6 +99,8 @@ _READERS = {
         pattern=True,
     ),
 }
+# On macOS `-o` of base64 names an output file.
+_READERS["base64"] = _READERS["base32"] = Reader("-d -D -i -w: --decode --wrap= --ignore-garbage")
 _READERS["fdfind"] = _READERS["fd"]
 
 
@@ -168,7 +170,7 @@ def _look(call: Call, words: list[Word], shows_content: bool) -> list[Finding]:
 
 
 def _recursive(call: Call, words: list[Word]) -> list[Finding]:
-    roots = [word for word in words if not word.text.startswith("-")]
+    roots = [word for word in words if not word.text.startswith("-")] or [Word(".", call.head.start, call.head.end)]
     if any(call.place.covers_home(word) for word in roots):
         return [high("reads everything in the home folder, keys included", contained=False)]
     return []
