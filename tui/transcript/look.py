@@ -37,6 +37,7 @@ class Look:
             colour=colour,
             added=_tint(roles.ok, back),
             removed=_tint(roles.danger, back),
+            found=_thin(roles.accent) + Style(reverse=True),
         )
 
     @property

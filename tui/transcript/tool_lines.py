@@ -140,4 +140,4 @@ def _unfolded(tool: Tool, width: int, look: Look, pages: int, full: str | None) 
 
 
 def _toned(spans: list[Span], look: Look) -> list[Span]:
-    return [(text, look.roles.muted + style) for text, style in spans]
+    return [(text, look.roles.text + style) for text, style in spans]
