@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from engine import queries as q
 from engine.events import Event
 from engine.file_names import FileNames
 from engine.log import Artifacts
+from engine.log.exported import load_file
 from engine.opening import Opener
 from engine.trust import trust
 
@@ -38,6 +40,8 @@ class Answers:
             return self._store.list(query)
         if isinstance(query, q.LoadSession):
             return self._store.load(self._store.find(query.id))
+        if isinstance(query, q.LoadFile):
+            return load_file(Path(query.path))
         if isinstance(query, q.ReadArtifact):
             return self._artifacts.page(query.digest, query.offset, query.limit)
         if isinstance(query, q.CompleteFiles):

@@ -57,6 +57,13 @@ class LoadSession:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadFile:
+    """A session as `sessions export` writes it, read without taking it over. Answer: LoadedSession."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedSession:
     """Every readable event of a session, in order, and what was skipped."""
 
@@ -143,4 +150,4 @@ class TrustFolder:
     trusted: bool
 
 
-Query = ListSessions | LoadSession | ReadArtifact | CompleteFiles | Survey | TryRule | TrustFolder
+Query = ListSessions | LoadSession | LoadFile | ReadArtifact | CompleteFiles | Survey | TryRule | TrustFolder

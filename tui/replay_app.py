@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class ReplayApp(Themed):
-    """``session`` is played at once; without it the list comes first, and again after each player. The result is the
-    id of a session the person wants to go on with, or ''."""
+    """``session`` is played at once; without it the list comes first. The result is the id of the session a person
+    wants to go on with, or ''."""
 
     TITLE = "agent-tui replay"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", priority=True)]
@@ -28,6 +28,7 @@ class ReplayApp(Themed):
 
     def __init__(self, factory: Factory, options: EngineOptions, session: str = "") -> None:
         super().__init__(options.theme)
+        self.options = options
         self.link = Link(factory, options, lambda: None)
         self._session = session
 
@@ -37,29 +38,10 @@ class ReplayApp(Themed):
     def _begin(self) -> None:
         self.link.start(None)
         if self._session:
-            self.push_screen(slots.player(self.ask, self._session), self._played)
+            screen = slots.player(self.ask, self._session)
         else:
-            self._list()
-
-    def _list(self) -> None:
-        self.push_screen(slots.sessions(self.ask), self._chosen)
-
-    def _chosen(self, session: str | None) -> None:
-        if session:
-            self.push_screen(slots.player(self.ask, session), self._watched)
-        else:
-            self.exit()
-
-    def _watched(self, go_on: str | None) -> None:
-        """After a session from the list: on with it, or back to the list."""
-        if go_on:
-            self.exit(go_on)
-        else:
-            self._list()
-
-    def _played(self, go_on: str | None) -> None:
-        """After the only session there was to see."""
-        self.exit(go_on or "")
+            screen = slots.sessions(self.ask, str(self.options.cwd), "play")
+        self.push_screen(screen, lambda chosen: self.exit(chosen or ""))
 
     async def ask(self, query: Query) -> Any:
         """A question for the engine."""
@@ -67,4 +49,4 @@ class ReplayApp(Themed):
 
     async def action_quit(self) -> None:
         await asyncio.to_thread(self.link.close)
-        self.exit()
+        self.exit("")

@@ -4,7 +4,7 @@ the first frame pays only for what it shows."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from textual.screen import ModalScreen, Screen
@@ -54,15 +54,15 @@ def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Decide
     return ApprovalDialog(request, *place, try_rule)
 
 
-def sessions(ask: Ask) -> Screen[str | None]:
-    """The list of stored sessions; its result is the id of the one to open."""
+def sessions(ask: Ask, folder: str = "", enter: Literal["open", "play"] = "open") -> Screen[str | None]:
+    """The list of stored sessions, where Enter opens or plays; its result is the id of the one to open."""
     from tui.screens.sessions import SessionsScreen
 
-    return SessionsScreen(ask)
+    return SessionsScreen(ask, folder=folder, enter=enter)
 
 
 def player(ask: Ask, session: str) -> Screen[str | None]:
-    """The replay of a stored session; its result is the id of a session to go on with."""
+    """The replay of a stored session, or of an exported one's file; its result is the id of a session to go on with."""
     from tui.screens.player import PlayerScreen
 
     return PlayerScreen(ask, session)

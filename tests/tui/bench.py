@@ -63,7 +63,7 @@ async def workbench(
         patch.object(slots, "transcript", lambda: placeholders.Transcript),
         patch.object(slots, "composer", lambda ask: placeholders.Composer()),
         patch.object(slots, "dialog", lambda request, place, ask: placeholders.Dialog(request, place)),
-        patch.object(slots, "sessions", lambda ask: placeholders.Sessions()),
+        patch.object(slots, "sessions", lambda ask, folder: placeholders.Sessions()),
     ):
         if not first_run:
             settings = home / "config" / "config.toml"

@@ -1,4 +1,4 @@
-"""``agent-tui replay [ID|FILE]``: watch a stored session again."""
+"""``agent-tui replay [ID|FILE]``: watch a stored session again, or one that was exported to a file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser = sub.add_parser(
         "replay",
         help="watch a stored session again",
-        description="Open the list of sessions, or play the session ID at once.",
+        description="Open the list of sessions; or play the session ID, or the FILE of an exported one, at once.",
         epilog="example: agent-tui replay 20261130-102233-x7k2",
     )
-    parser.add_argument("session", nargs="?", default="", metavar="ID", help="a session, as `sessions list` names it")
+    parser.add_argument(
+        "session", nargs="?", default="", metavar="ID|FILE", help="a session, as `sessions list` names it"
+    )
     parser.add_argument("--theme", default="", metavar="NAME")
     parser.set_defaults(func=run)
 
@@ -27,4 +29,9 @@ def run(parsed: argparse.Namespace) -> int:
         return 2
     from tui.app import open_replay
 
-    return open_replay(EngineOptions(cwd=Path.cwd(), theme=parsed.theme), parsed.session)
+    return open_replay(EngineOptions(cwd=Path.cwd(), theme=parsed.theme), _named(parsed.session))
+
+
+def _named(session: str) -> str:
+    """An id as it is; a file by its whole path, by which the player knows it from an id."""
+    return str(Path(session).resolve()) if session and Path(session).is_file() else session

@@ -114,7 +114,7 @@ class SessionActions(Base):
         self.bench.link.open(OpenSession())
 
     def action_sessions(self) -> None:
-        self.app.push_screen(slots.sessions(self.bench.ask), self._go_on_with)
+        self.app.push_screen(slots.sessions(self.bench.ask, str(self.bench.options.cwd)), self._go_on_with)
 
     def action_replay(self) -> None:
         if self.bench.link.session:

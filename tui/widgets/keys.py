@@ -35,7 +35,11 @@ class KeysLine(Widget):
 
 def keys_line(actions: list[Action], width: int, look: Look) -> Text:
     """As many hints as fit, in order; the last one (help, which lists all) always."""
-    parts = [_hint(action, look) for action in actions]
+    return fitted([hint(key_name((a.keys + a.typed)[0]), a.hint, a.click, look) for a in actions], width)
+
+
+def fitted(parts: list[Text], width: int) -> Text:
+    """As many of the parts as fit on a line, in order; the last one always."""
     room = width - 1
     kept: list[Text] = []
     for part in parts[:-1]:
@@ -46,7 +50,7 @@ def keys_line(actions: list[Action], width: int, look: Look) -> Text:
     return Text.assemble(" ", Text("   ", no_wrap=True).join([*kept, *parts[-1:]]), no_wrap=True)
 
 
-def _hint(action: Action, look: Look) -> Text:
-    click = Style(meta={"@click": action.click}) if action.click else Style()
-    key = key_name((action.keys + action.typed)[0])
-    return Text.assemble((key, look.roles.accent + click), (f" {action.hint}", look.roles.muted + click))
+def hint(key: str, word: str, click: str, look: Look) -> Text:
+    """A key and what it does; a click on it does the same."""
+    meta = Style(meta={"@click": click}) if click else Style()
+    return Text.assemble((key, look.roles.accent + meta), (f" {word}", look.roles.muted + meta))

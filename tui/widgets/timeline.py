@@ -123,7 +123,10 @@ def rail(cells: tuple[Cell, ...], cursor: int, crowded: bool, most: int, width: 
     for number in range(room):
         cell = cells[number] if number < len(cells) else Cell()
         sign, style = _cell(cell, number <= cursor, crowded, most, look)
-        line.append(sign, style + Style(reverse=True) if number == cursor else style)
+        if number == cursor:
+            sign = look.signs.running if cell.kind is None else sign
+            style += look.roles.accent if cell.kind is None else Style(reverse=True)
+        line.append(sign, style)
     line.append(right, look.roles.faint)
     return clip(line, width, look.signs.ellipsis)
 
