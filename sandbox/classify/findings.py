@@ -74,9 +74,10 @@ def _spots(spans: Iterable[Span], length: int) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def listed(words: Iterable[Word], limit: int = 3) -> str:
+def listed(words: Sequence[Word], limit: int = 3) -> str:
     """The first few of ``words`` as a person would say them: ``a, b, c and 4 more``."""
-    texts = [word.text if len(word.text) <= 60 else word.text[:57] + "…" for word in words]
-    texts = [text or "what it is given" for text in texts]
+    texts = [word.text if len(word.text) <= 60 else word.text[:57] + "…" for word in words if not word.fed]
+    if any(word.fed for word in words):
+        texts.append("what it is given")
     more = len(texts) - limit
     return ", ".join(texts[:limit]) + (f" and {more} more" if more > 0 else "")

@@ -130,8 +130,3 @@ def _unknown(call: Call) -> list[Finding]:
             found += [item for item in worst if item.risk > found[0].risk]
             break
     return found
-
-
-def unread(reason: str) -> Finding:
-    """For a line that cannot be read: a person decides."""
-    return high(reason, contained=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from sandbox.classify.words import QUOTED, NotPlain, Word, scan_word
+from sandbox.classify.words import NotPlain, Word, scan_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +220,3 @@ def _fed_by(command: Command, piped: bool) -> str:
 def is_literal(command: Command) -> bool:
     """Whether the command is nothing but words that bash passes on unchanged."""
     return not command.assigns and not command.redirects and all(word.literal for word in command.words)
-
-
-def is_quoted(word: Word) -> bool:
-    """Whether any character of the word was quoted."""
-    return QUOTED in word.mask

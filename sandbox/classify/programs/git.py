@@ -82,7 +82,7 @@ def _verb(call: Call, verb: Word, args: list[Word]) -> list[Finding]:
     effect = EFFECTS.get(name)
     if effect is None:
         return [*found, medium(f"git {name[:30]} is not known to only read")]
-    return [*found, medium("changes the repository", effect.format(files=listed(_operands(args))).strip())]
+    return [*found, medium("changes the repository", effect.format(files=listed(_operands(args)) or "changes"))]
 
 
 # Verbs whose arguments may be commands; a message of a commit may speak of anything.
