@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.timer import Timer
 
+    from engine.commands import Command
     from engine.options import EngineOptions
     from engine.queries import Query
+    from tui.autopilot import Autopilot
 
 
 def _provider() -> type[Provider]:
@@ -62,10 +64,17 @@ class WorkbenchApp(Themed):
     NOTIFICATION_TIMEOUT = 4
 
     def __init__(
-        self, factory: Factory, options: EngineOptions, task: str = "", resume: str = "", newest: bool = False
+        self,
+        factory: Factory,
+        options: EngineOptions,
+        task: str = "",
+        resume: str = "",
+        newest: bool = False,
+        autopilot: Autopilot | None = None,
     ) -> None:
         super().__init__(options.theme)
         self.options = options
+        self._autopilot = autopilot
         self.link = Link(factory, options, self._wake)
         self.asking = Asking()
         self.mode = options.approve or "ask"
@@ -175,6 +184,11 @@ class WorkbenchApp(Themed):
                 self.mode = event.state.approve
             else:
                 self.asking.feed((event,))
+            if self._autopilot:
+                self._autopilot.follow(event, self.set_timer, self._send, self._leave)
+
+    def _send(self, command: Command) -> None:
+        self.link.send(lambda _session: command)
 
     async def ask(self, query: Query) -> Any:
         """A question for the engine."""
@@ -226,7 +240,7 @@ class WorkbenchApp(Themed):
             self.asking.settle(request.id)
             if isinstance(answer, str):
                 answer = AnswerQuestion(request.session, request.id, answer)
-            self.link.send(lambda _: answer)
+            self._send(answer)
         self.call_later(self.present)
 
     def answer(self) -> None:
@@ -330,10 +344,15 @@ class WorkbenchApp(Themed):
 
 
 def open_workbench(
-    options: EngineOptions, task: str = "", resume: str = "", newest: bool = False, factory: Factory | None = None
+    options: EngineOptions,
+    task: str = "",
+    resume: str = "",
+    newest: bool = False,
+    factory: Factory | None = None,
+    autopilot: Autopilot | None = None,
 ) -> int:
     """Run the workbench in this terminal; returns the exit code. The engine is closed whatever happened."""
-    app = WorkbenchApp(factory or _engine, options, task, resume, newest)
+    app = WorkbenchApp(factory or _engine, options, task, resume, newest, autopilot)
     try:
         result = app.run()
     finally:
