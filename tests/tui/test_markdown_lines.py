@@ -180,7 +180,7 @@ def kilobytes(text: str, count: int) -> str:
     ],
 )
 def test_what_is_parsed_grows_with_what_arrives(make: Callable[[int], str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted, not timed: characters given to the parser, for 20 KB and for 80 KB of the same."""
+    """Counted, not timed: characters given to the parser, for 10 KB and for 40 KB of the same."""
     parsed = 0
     tree = module._tree
 
@@ -191,7 +191,7 @@ def test_what_is_parsed_grows_with_what_arrives(make: Callable[[int], str], monk
 
     monkeypatch.setattr(module, "_tree", counting)
     counts = []
-    for size in (20, 80):
+    for size in (10, 40):
         parsed = 0
         streamed(make(size), 500)
         counts.append(parsed)

@@ -24,14 +24,14 @@ def harmless(text: str) -> bool:
     return all(ALLOWED.fullmatch(character) for character in text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(HOSTILE)
 def test_nothing_a_terminal_acts_on_is_left(text: str) -> None:
     assert harmless(neutral(text))
     assert harmless("".join(plain_lines(text)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_read_as_text_are_harmless(data: bytes) -> None:
     for encoding in ("utf-8", "latin-1"):
@@ -42,7 +42,7 @@ def test_any_bytes_read_as_text_are_harmless(data: bytes) -> None:
         neutral(text).encode()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(HOSTILE, max_size=6))
 def test_colours_are_all_that_passes_a_coloured_line(lines: list[str]) -> None:
     decode = coloured_lines()
@@ -52,7 +52,7 @@ def test_colours_are_all_that_passes_a_coloured_line(lines: list[str]) -> None:
             assert not (style.bgcolor or style.conceal or style.blink or style.reverse or style.link)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp"))))
 def test_plain_text_is_untouched(text: str) -> None:
     assert neutral(text) is text

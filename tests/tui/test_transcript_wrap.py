@@ -21,7 +21,7 @@ def texts(line: str, width: int, hard: bool = False) -> list[str]:
     return ["".join(segment.text for segment in piece) for piece in wrap_spans([(line, Style())], width, hard)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(LINES, st.integers(2, 40))
 def test_no_line_is_too_wide_and_no_character_is_lost(line: str, width: int) -> None:
     wrapped = texts(line, width)
@@ -29,7 +29,7 @@ def test_no_line_is_too_wide_and_no_character_is_lost(line: str, width: int) -> 
     assert "".join(wrapped).replace(" ", "") == line.replace(" ", "")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(LINES, st.integers(2, 40))
 def test_code_is_cut_at_the_width_and_kept_whole(line: str, width: int) -> None:
     wrapped = texts(line, width, hard=True)
@@ -37,7 +37,7 @@ def test_code_is_cut_at_the_width_and_kept_whole(line: str, width: int) -> None:
     assert "".join(wrapped) == line
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(LINES, st.integers(2, 12))
 def test_a_grapheme_is_never_cut(line: str, width: int) -> None:
     for piece in texts(line, width):

@@ -13,6 +13,7 @@ from textual.filter import LineFilter
 from textual.strip import Strip
 
 from tui.transcript.look import EMPTY, Look
+from tui.transcript.reader import Reader, Row
 from tui.transcript.wrap import width_of
 
 
@@ -92,7 +93,18 @@ def overlay(strip: Strip, spans: Sequence[tuple[int, int]], style: Style) -> Str
     return Strip(segments)
 
 
-def mark_selected(strip: Strip, first: bool, width: int, look: Look) -> Strip:
+def marked(row: Row, reader: Reader) -> Strip:
+    """A line as laid out, with what was found in it and whether its block is selected."""
+    strip = row.strip
+    found = reader.search.spans_in(strip.text) if reader.search.text else []
+    if found:
+        strip = overlay(strip, found, reader.look.found)
+    if row.block == reader.selected and strip.text:
+        strip = _selected(strip, row.line == reader.layout.gap(row.block), reader.width, reader.look)
+    return strip
+
+
+def _selected(strip: Strip, first: bool, width: int, look: Look) -> Strip:
     """A line of the selected block: the focus mark in the margin; its first line on the faint panel background."""
     panel = look.roles.panel if first else EMPTY
     mark = Segment(look.signs.focus, look.roles.accent + panel)

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from textual.selection import Selection
 from textual.strip import Strip
 
 from engine.events import AnyEvent
@@ -18,9 +19,12 @@ from tui.transcript.kinds import Block, Gone, Jump, Tool, jumps_of, source_text
 from tui.transcript.layout import Layout
 from tui.transcript.look import Look
 from tui.transcript.render import Rendered, render
+from tui.transcript.rows import GUTTER
 from tui.transcript.search import Search
 
 _NONE = -1
+_SELECTABLE_LINES = 20_000
+"""Lines a selection by mouse takes along at most."""
 _FROM_TOP = 3
 """Jumps land a third of the view below its top."""
 
@@ -273,3 +277,13 @@ class Reader:
         if isinstance(block, Tool):
             return self._full.get(block.seq) or source_text(block)
         return source_text(block) if block else ""
+
+    def text_within(self, selection: Selection) -> str:
+        """The text selected by mouse, without margin and bars; the selection counts lines of the transcript."""
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else self.layout.total - 1
+        rows = self.layout.rows(first, min(last - first + 1, _SELECTABLE_LINES))
+        lines = [(strip.text, selection.get_span(line)) for line, (_, _, strip) in enumerate(rows, first)]
+        return "\n".join(
+            text[max(span[0], GUTTER) : len(text) if span[1] < 0 else span[1]].rstrip() for text, span in lines if span
+        )

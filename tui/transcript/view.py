@@ -24,12 +24,8 @@ from tui.signs import Signs, signs_for
 from tui.transcript import keys, messages
 from tui.transcript.kinds import Jump
 from tui.transcript.look import Look
-from tui.transcript.paint import Ground, Painter, mark_selected, overlay, thumb
+from tui.transcript.paint import Ground, Painter, marked, overlay, thumb
 from tui.transcript.reader import Frame, Reader, Row
-from tui.transcript.rows import GUTTER
-
-_SELECTABLE_LINES = 20_000
-"""Lines a selection by mouse can take along at most."""
 
 
 class Transcript(ScrollView, can_focus=True):
@@ -291,22 +287,12 @@ class Transcript(ScrollView, can_focus=True):
 
     def _paint(self, frame: Frame) -> None:
         self._rows = frame.rows
-        regions = [Region(0, y, self._reader.width, 1) for y in self._painter.show([*map(self._line, frame.rows)])]
+        regions = [
+            Region(0, y, self._reader.width, 1)
+            for y in self._painter.show([marked(row, self._reader) for row in frame.rows])
+        ]
         if regions:
             self.refresh(*regions)
-
-    def _line(self, row: Row) -> Strip:
-        strip = row.strip
-        if not strip.text:
-            return strip
-        look = self._reader.look
-        found = self._reader.search.spans_in(strip.text) if self._reader.search.text else []
-        if found:
-            strip = overlay(strip, found, look.found)
-        if row.block == self._reader.selected:
-            first = row.line == self._reader.layout.gap(row.block)
-            strip = mark_selected(strip, first, self._reader.width, look)
-        return strip
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines as they go to the screen. Nothing but this widget's text is in them, so no box is drawn."""
@@ -390,16 +376,4 @@ class Transcript(ScrollView, can_focus=True):
         self.refresh()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        first = selection.start.y if selection.start else 0
-        last = selection.end.y if selection.end else self._reader.layout.total - 1
-        rows = self._reader.layout.rows(first, min(last - first + 1, _SELECTABLE_LINES))
-        pieces = [_selected(row[2].text, selection.get_span(first + number)) for number, row in enumerate(rows)]
-        return "\n".join(pieces), "\n"
-
-
-def _selected(text: str, span: tuple[int, int] | None) -> str:
-    """The selected part of a line, without margin and bar."""
-    if span is None:
-        return ""
-    start, end = span
-    return text[max(start, GUTTER) : len(text) if end < 0 else end].rstrip()
+        return self._reader.text_within(selection), "\n"
