@@ -1,0 +1,267 @@
+"""The approval: what the agent wants to do, and a person's considered word on it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Static
+
+import themes
+from engine.commands import Decide
+from tui.dialogs import approval_view as view
+from tui.dialogs.considered import Considered
+from tui.dialogs.entry import Entry
+from tui.dialogs.lines import Lines
+from tui.dialogs.place import Place, placed
+from tui.dialogs.rule import RulePanel
+from tui.look import one_line
+
+if TYPE_CHECKING:
+    from engine.events import ApprovalRequested
+    from engine.queries import RuleTrial
+
+Choice = Literal["once", "session", "rule", "deny", "edit"]
+NEVER = float("-inf")
+
+
+class ApprovalDialog(Considered[Decide | None]):
+    """Dismisses with the decision, bound to the digest shown; None when it is put aside or settled elsewhere.
+
+    ``position`` of ``total`` requests that came together. ``try_rule`` says what a rule would have allowed lately.
+    ``typed_at``: when a key was pressed last before this, by ``clock``, in seconds.
+    """
+
+    CSS_PATH = themes.stylesheet("approval")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "once", "Allow once"),
+        Binding("s", "session", "Allow for this session"),
+        Binding("a", "always", "Allow always: store a rule"),
+        Binding("n", "deny", "Deny"),
+        Binding("d", "reason", "Deny and say why"),
+        Binding("e", "edit", "Edit the command, then run it"),
+        Binding("v,tab", "read_on", "Read on"),
+        Binding("up,k", "scroll('up')", "Scroll", show=False),
+        Binding("down,j", "scroll('down')", "Scroll", show=False),
+        Binding("pageup", "scroll('page_up')", "Scroll", show=False),
+        Binding("pagedown", "scroll('page_down')", "Scroll", show=False),
+        Binding("home", "scroll('home')", "Scroll", show=False),
+        Binding("end", "scroll('end')", "Scroll", show=False),
+        Binding("escape", "later", "Later: it keeps waiting"),
+    ]
+
+    def __init__(
+        self,
+        request: ApprovalRequested,
+        position: int,
+        total: int,
+        try_rule: Callable[[str], Awaitable[RuleTrial]],
+        typed_at: float = NEVER,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(typed_at, clock)
+        self.request = request
+        self._title = f"Approve?  {position} of {total}" if total > 1 else "Approve?"
+        self._try = try_rule
+        self._clock = clock
+        self._deadline = clock() + view.time_left(request)
+        self._said = ""
+        self._confirming = False
+        self._settled = False
+        self._place = Place()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="approval"):
+            yield Static(id="approval-head")
+            yield Lines(id="approval-what")
+            yield Static(id="approval-more")
+            yield Lines(id="approval-facts")
+            yield Static(id="approval-keys")
+            yield Static(id="approval-foot")
+
+    def on_mount(self) -> None:
+        box = self.query_one("#approval")
+        box.border_title = self._title
+        box.set_class(self.request.risk == "high", "-high")
+        self._arrange()
+        self.set_interval(1.0, self._tick)
+
+    # --- drawing -----------------------------------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        self._arrange()
+
+    def on_rule_panel_changed(self) -> None:
+        self._arrange()
+
+    def on_text_area_changed(self) -> None:
+        self._arrange()
+
+    def on_lines_moved(self) -> None:
+        self._draw_more()
+
+    def _arrange(self) -> None:
+        """Draw everything for the room there is."""
+        request, look, size = self.request, self.look(), self.app.size
+        width = placed(size, 0, 0, 0, 0, wide=bool(request.diff)).inner
+        what = view.what(request, width - 1, look)
+        facts = view.facts(request, width - 1, look)
+        keys = [] if self._sub else view.keys(request, width, look)
+        place = placed(size, len(what), len(facts), len(keys), self._sub_rows(), wide=bool(request.diff))
+        self._place = place
+        box = self.query_one("#approval")
+        box.styles.width = place.width
+        box.set_class(place.framed, "-framed")
+        box.set_class(place.airy, "-airy")
+        if not place.facts:
+            what, facts = [*what, [], *facts], []
+        self.query_one("#approval-head", Static).update(view.head(request, width, look))
+        self.query_one("#approval-what", Lines).show(what, place.what)
+        shown = self.query_one("#approval-facts", Lines)
+        shown.display = bool(facts)
+        shown.show(facts, place.facts)
+        choices = self.query_one("#approval-keys", Static)
+        choices.display = bool(keys)
+        choices.update(Text("\n").join(keys))
+        self._draw_foot()
+        self.call_after_refresh(self._draw_more)
+
+    def _draw_more(self) -> None:
+        above, below = self.query_one("#approval-what", Lines).hidden
+        more = self.query_one("#approval-more", Static)
+        more.display = bool(above or below) and self._place.more
+        if more.display:
+            more.update(view.out_of_sight(above, below, self._place.inner, self.look()))
+
+    def _draw_foot(self) -> None:
+        left = self._deadline - self._clock()
+        self.query_one("#approval-foot", Static).update(
+            view.countdown(
+                left, self._place.inner, self.look(), self._said, "Esc returns" if self._sub else "Esc later"
+            )
+        )
+
+    def _tick(self) -> None:
+        self._draw_foot()
+
+    def say(self, words: str) -> None:
+        self._said = words or (self._confirmation() if self._confirming else "")
+        self._draw_foot()
+
+    def _confirmation(self) -> str:
+        return f"press s again: {one_line(self.request.rule) or 'this very line'} for this session"
+
+    # --- choices -----------------------------------------------------------------------------------------------------
+
+    def unknown_key(self, key: str) -> None:
+        self._confirming = False
+        self.say("Enter approves nothing; y does" if key == "enter" else "")
+
+    def _decide(self, choice: Choice, *, reason: str = "", rule: str = "", command: str = "") -> None:
+        if self._settled:
+            return
+        self._settled = True
+        request = self.request
+        self.dismiss(Decide(request.session, request.id, request.digest, choice, reason, rule, command))
+
+    def action_once(self) -> None:
+        self._decide("once")
+
+    def action_session(self) -> None:
+        """At high risk a second press, on purpose, is needed."""
+        if self.request.risk != "high" or self._confirming:
+            self._decide("session")
+            return
+        self._confirming = True
+        self.grace.shown()
+        self.say("")
+
+    def action_deny(self) -> None:
+        self._decide("deny")
+
+    async def action_always(self) -> None:
+        if not self.request.rule:
+            self.say("no rule can cover this; y allows it once")
+            return
+        panel = RulePanel(self.request.rule, self.request.risk == "high", self._try, self.look())
+        await self._open(panel, panel.entry)
+
+    async def action_reason(self) -> None:
+        entry = Entry(id="approval-entry")
+        await self._open(_labelled("deny and say why; Enter sends, Esc returns", entry, "-reason"), entry)
+
+    async def action_edit(self) -> None:
+        if self.request.kind != "command":
+            self.say("only a command can be edited")
+            return
+        entry = Entry(self.request.subject, lines=True, id="approval-entry")
+        await self._open(_labelled("edit, then run: F5 runs it, Esc returns", entry, "-edit"), entry)
+
+    def action_later(self) -> None:
+        """Leave it waiting: the pane of approvals has it, and the time to answer runs on."""
+        self.notify("It still waits for you.", markup=False)
+        self.dismiss(None)
+
+    def action_read_on(self) -> None:
+        self.query_one("#approval-what", Lines).read_on()
+
+    def action_scroll(self, how: str) -> None:
+        getattr(self.query_one("#approval-what", Lines), f"scroll_{how}")(animate=False)
+
+    # --- a text typed into it ----------------------------------------------------------------------------------------
+
+    @property
+    def _sub(self) -> Vertical | None:
+        found = self.query("#approval-sub").results(Vertical)
+        return next(found, None)
+
+    def _sub_rows(self) -> int:
+        sub = self._sub
+        if sub is None:
+            return 0
+        if isinstance(sub, RulePanel):
+            return sub.rows if sub.is_mounted else 3
+        entries = sub.query(Entry)
+        return 1 + (min(8, entries.first().wrapped_document.height) if entries else 1)
+
+    async def _open(self, panel: Vertical, entry: Entry) -> None:
+        self._confirming = False
+        self.say("")
+        await self.query_one("#approval").mount(panel, before="#approval-keys")
+        self.set_focus(entry)
+        self._arrange()
+
+    async def on_entry_left(self, event: Entry.Left) -> None:
+        event.stop()
+        if (sub := self._sub) is not None:
+            self.set_focus(None)
+            await sub.remove()
+            self.grace.shown()
+            self._arrange()
+
+    def on_entry_done(self, event: Entry.Done) -> None:
+        event.stop()
+        text = event.text.strip()
+        sub = self._sub
+        if sub is None:
+            return
+        if sub.has_class("-reason"):
+            self._decide("deny", reason=text)
+        elif not text:
+            self.say("an empty command runs nothing; Esc returns")
+        elif event.text == self.request.subject:
+            self.say("nothing was changed; Esc returns, then y allows it")
+        else:
+            self._decide("edit", command=event.text.rstrip("\n"))
+
+    def on_rule_panel_store(self, event: RulePanel.Store) -> None:
+        self._decide("rule", rule=event.rule)
+
+
+def _labelled(label: str, entry: Entry, kind: str) -> Vertical:
+    return Vertical(Static(Text(label), classes="label"), entry, id="approval-sub", classes=kind)
