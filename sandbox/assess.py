@@ -41,8 +41,6 @@ def assess_read(path: str, place: Place | None, policy: Policy) -> Assessment:
 
 def refusal(op: WriteFile, place: Place, policy: Policy) -> tuple[str, str] | None:
     """Why a write cannot be allowed by anybody, with what to do instead; None when it can be asked about."""
-    if place.error:
-        return place.error, "check the path"
     if not place.inside:
         return (
             f"{op.path} leads to {place.real}, outside the workspace {policy.workspace}",

@@ -124,6 +124,8 @@ class Broker:
 
     async def _write(self, op: WriteFile, caller: Caller) -> Outcome:
         place = await self._sandbox.look(op.path)
+        if place.error:
+            return Outcome(Status.ERROR, error=place.error, suggestion="check the path")
         if refused := self._requests.refused_write(op, place):
             self._blocked(caller, op.path, refused)
             return Outcome(Status.DENIED, error=refused[0], suggestion=refused[1])
