@@ -73,7 +73,7 @@ def said(turn: int, text: str, *calls: ev.ToolCall, **more: Any) -> ev.Assistant
     return ev.AssistantMessage(turn=turn, model="anthropic/claude-x", blocks=blocks, usage=usage, cost=0.01, **more)
 
 
-TRACK = ((0, 4), (500, 12), (1000, 24))
+TRACK = ((0, 8), (300, 16), (600, 24), (1000, 48))
 
 
 def demo_events(cwd: str = "/src/shop") -> list[Event]:
@@ -172,12 +172,13 @@ class Browser:
 
 @asynccontextmanager
 async def browser(
-    root: Path, session: str = "", *, size: tuple[int, int] = (120, 40), cwd: Path | None = None
+    root: Path, session: str = "", *, size: tuple[int, int] = (120, 40), app: type[ReplayApp] = ReplayApp
 ) -> AsyncIterator[Browser]:
+    """The browser in the folder ``root``, whose home lies below it."""
     with patch.dict("os.environ", {"AGENT_TUI_HOME": str(root / "home")}):
-        app = ReplayApp(EngineHandle, EngineOptions(cwd=cwd or root), session)
+        replay = app(EngineHandle, EngineOptions(cwd=root), session)
         try:
-            async with app.run_test(size=size) as pilot:
-                yield Browser(app, pilot)
+            async with replay.run_test(size=size, notifications=True) as pilot:
+                yield Browser(replay, pilot)
         finally:
-            app.link.close()
+            replay.link.close()

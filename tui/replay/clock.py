@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SPEEDS = (1, 2, 4, 8, 32)
 BEAT = 0.04
 """Seconds an event that can be seen takes at least, so that a burst of them can be followed."""
+YEAR = 31_536_000.0
+"""Seconds; no wait is said to be longer. Times that came from outside may be infinite."""
 UNSEEN = frozenset({"session_started", "prompt_rendered", "runtime_update", "turn_started"})
 
 
@@ -41,10 +43,10 @@ def scene_of(events: Sequence[Event], index: int) -> Scene:
         # The monotonic clock of the message itself is better than the difference of two wall clocks.
         took = max(event.timing.total, pieces[-1].at)
         length = pieces[-1].at + min(max(0.0, event.timing.total - _streamed(event)), IDLE)
-        return Scene(max(length, BEAT), pieces, max(0.0, took - length))
+        return Scene(max(length, BEAT), pieces, min(max(0.0, took - length), YEAR))
     least = 0.0 if event.type in UNSEEN else BEAT
     length = max(least, min(waited, IDLE))
-    return Scene(length, (), max(0.0, waited - length))
+    return Scene(length, (), min(max(0.0, waited - length), YEAR))
 
 
 def gap(events: Sequence[Event], index: int) -> float:

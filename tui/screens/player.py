@@ -94,7 +94,7 @@ class PlayerScreen(Screen["str | None"]):
 
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
-        self.run_worker(self._load(), group="load")
+        self.run_worker(self._load, group="load")
 
     async def _load(self) -> None:
         """Read and show; then fold the rest of the states beside whoever is watching already."""
@@ -294,7 +294,7 @@ class PlayerScreen(Screen["str | None"]):
             else:
                 message.transcript.show_artifact(message.seq, page.error or page.text)
 
-        self.run_worker(read(), group="artifact")
+        self.run_worker(read, group="artifact")
 
 
 def _source(session: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
@@ -97,7 +98,7 @@ class SessionsScreen(Screen["str | None"]):
             self._pause.stop()
             self._pause = None
         query = ListSessions(self.input.value.strip(), self._folder if self._narrowed else "", MOST)
-        self.run_worker(self._read(query), group="list", exclusive=True)
+        self.run_worker(partial(self._read, query), group="list", exclusive=True)
 
     async def _read(self, query: ListSessions) -> None:
         try:

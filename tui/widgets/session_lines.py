@@ -35,15 +35,15 @@ class Column:
 
 def columns(width: int) -> tuple[Column, ...]:
     """The columns beside the title, from left to right."""
-    when, turns, cost, state = Column("when", 6, True), Column("turns", 5, True), Column("cost", 7, True), 13
-    if width < 44:
+    when, turns, cost, state = Column("when", 6, True), Column("turns", 5, True), Column("cost", 7, True), 16
+    if width < 56:
         return (when,)
     if width < 100:
         return (when, cost, Column("state", state))
     if width < 160:
         return (Column("folder", 22), Column("model", 16), when, turns, cost, Column("state", state))
     calls = Column("calls", 5, True)
-    return (Column("folder", 36), Column("model", 28), when, turns, calls, cost, Column("state", 18))
+    return (Column("folder", 36), Column("model", 28), when, turns, calls, cost, Column("state", state))
 
 
 def heading_line(width: int, look: Look) -> Text:
@@ -92,6 +92,8 @@ def when(at: datetime, now: datetime) -> str:
 
 def state_of(row: SessionRow, look: Look) -> tuple[str, Style]:
     """What became of a session as sign and words, and their style."""
+    if row.open_elsewhere:
+        return f"{look.signs.running} open elsewhere", look.roles.warn
     if row.state == "running":
         return f"{look.signs.running} running", look.roles.tool
     if row.state == "open":
@@ -102,12 +104,7 @@ def state_of(row: SessionRow, look: Look) -> tuple[str, Style]:
 
 
 def _title(row: SessionRow, room: int, look: Look, chosen: bool) -> Text:
-    notes: list[tuple[str, Style]] = []
-    if row.open_elsewhere:
-        notes.append(("open elsewhere", look.roles.warn))
-    if row.skipped:
-        notes.append((format.plural(row.skipped, "damaged row"), look.roles.danger))
-    behind = Text().join(Text.assemble("  ", note) for note in notes)
+    behind = Text(f"  {format.plural(row.skipped, 'damaged row')}" if row.skipped else "", style=look.roles.danger)
     style = look.roles.text if row.title else look.roles.muted
     title = Text(one_line(row.title) or NAMELESS, style=style + Style(bold=chosen), no_wrap=True)
     return Text.assemble(clip(title, max(8, room - behind.cell_len), look.signs.ellipsis), behind)
