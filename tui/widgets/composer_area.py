@@ -21,7 +21,8 @@ def _without_syntax_parser() -> None:
     modules: dict[str, Any] = sys.modules
     modules["tree_sitter"] = None
     try:
-        import textual._tree_sitter  # noqa: F401
+        import textual._tree_sitter
+        import textual.document._syntax_aware_document  # noqa: F401
     finally:
         del modules["tree_sitter"]
 

@@ -33,7 +33,7 @@ class Burst:
 
     def key(self, text: str, at: float) -> bool:
         """A key that stands for ``text`` came; True when it is kept back."""
-        quick = at - self._last < GAP
+        quick = 0 <= at - self._last < GAP
         self._last = at
         if not quick and not self._held:
             self.lead, self._pasted = 0, False

@@ -10,7 +10,7 @@ from typing import Literal
 
 _COMMAND_BEING_TYPED = re.compile(r"/([\w-]*)")
 _FILE_BEING_TYPED = re.compile(r"(?:^|\s)@([^\s@]*)$")
-_COMMAND = re.compile(r"/([\w-]+)(?:\s+(.*))?")
+_COMMAND = re.compile(r"/([\w-]+)(?:[ \t]+(.*))?")
 
 
 @dataclass(frozen=True, slots=True)

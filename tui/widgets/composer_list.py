@@ -106,7 +106,11 @@ class CompletionList(Widget):
         if gap:
             row.append(f"{one_line(argument)}  ", roles.tool)
         row.append(one_line(what if gap else words), roles.muted)
-        left = f" {number + 1}/{len(self._items)}" if marked and len(self._items) > self.size.height else ""
+        left = (
+            f" {number + 1}/{len(self._items)}"
+            if marked and width >= 40 and len(self._items) > self.size.height
+            else ""
+        )
         row = clip(row, max(1, width - len(left) - 1))
         row.pad_right(max(0, width - row.cell_len - len(left) - 1))
         row.append(left, roles.muted)
