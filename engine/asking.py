@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from engine import commands as cmd
 from engine import events as ev
@@ -32,7 +34,7 @@ class People:
 
     async def ask(self, request: ApprovalRequest) -> Answer:
         """Show ``request`` and wait for a `Decide`. A cancelled wait is recorded as a denial, with who cut it."""
-        self.session.append(_requested(request))
+        self.session.append(_requested(request, self.session.state.cwd))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._approvals[request.id] = (request, future)
         try:
@@ -92,7 +94,8 @@ class People:
         )
 
 
-def _requested(request: ApprovalRequest) -> ev.ApprovalRequested:
+def _requested(request: ApprovalRequest, folder: str) -> ev.ApprovalRequested:
+    """The event; the folder is shown whole, whatever the call wrote."""
     found = request.assessment
     return ev.ApprovalRequested.model_validate(
         {
@@ -102,7 +105,7 @@ def _requested(request: ApprovalRequest) -> ev.ApprovalRequested:
             "tool": request.tool,
             "kind": request.kind,
             "subject": request.subject,
-            "cwd": request.cwd,
+            "cwd": os.path.normpath(Path(folder) / request.cwd),
             "policy": request.policy,
             "risk": found.risk.word,
             "reasons": found.reasons,

@@ -242,7 +242,8 @@ class Blocks(Sequence[Block]):
             seconds=event.seconds,
             text=event.text or event.error,
             diff=event.diff,
-            digest=event.artifact,
+            digest=event.artifact if event.truncated else "",
+            decision=tool.decision if tool else "",
         )
         if tool is None:
             self._append(done)
@@ -268,9 +269,12 @@ class Blocks(Sequence[Block]):
     def _approval_decided(self, event: ev.ApprovalDecided) -> None:
         request = self._requests.pop(event.id, None)
         index, tool = self._tool(request.call_id if request else "")
-        if tool is not None and tool.state == "asks":
-            self._update(index, replace(tool, state="denied" if event.choice == "deny" else "running"))
-        self._append(notes.approval(event, request))
+        if tool is None:
+            self._append(notes.approval(event, request))
+            return
+        asked = tool.state == "asks"
+        state = tool.state if not asked else "denied" if event.choice == "deny" else "running"
+        self._update(index, replace(tool, state=state, decision=notes.decision(event)), event.seq)
 
     def _question_asked(self, event: ev.QuestionAsked) -> None:
         self._questions[event.id] = self._append(Question(event.seq, event.question, event.options, at=event.at))

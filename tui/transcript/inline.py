@@ -62,8 +62,10 @@ class _Inline:
 
     def take(self, token: Token) -> None:
         kind = token.type
-        if kind in ("softbreak", "hardbreak"):
+        if kind == "hardbreak":
             self.lines.append([])
+        elif kind == "softbreak":
+            self.write(" ", self.styles[-1])
         elif kind == "code_inline":
             self.code(token.content)
         elif kind in _OPEN:

@@ -46,7 +46,8 @@ class Thought:
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool call and what came of it. ``tail``: the newest output of a running call; ``size``: characters of its
-    arguments while they are being written. digest: of the whole output when ``text`` is only its beginning."""
+    arguments while they are being written. digest: of the whole output when ``text`` is only its beginning.
+    decision: what a person (or the clock) said when it was asked for, in words."""
 
     seq: int
     call_id: str
@@ -61,6 +62,7 @@ class Tool:
     tail: str = ""
     digest: str = ""
     size: int = 0
+    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ def source_text(block: Block) -> str:
         return block.text
     if isinstance(block, Tool):
         head = f"{block.name} {block.title}".rstrip()
-        return "\n".join(part for part in (head, block.diff or block.text, block.tail) if part)
+        return "\n".join(part for part in (head, block.decision, block.diff or block.text, block.tail) if part)
     if isinstance(block, Note):
         head = " ".join(part for part in (block.label, block.text, block.right) if part)
         return "\n".join(part for part in (head, block.detail, block.folded) if part)
@@ -135,7 +137,7 @@ def jumps_of(block: Block) -> tuple[Jump, ...]:
     if isinstance(block, Tool):
         failed: tuple[Jump, ...] = ("error",) if block.state in ("error", "denied", "cancelled") else ()
         edited: tuple[Jump, ...] = ("edit",) if block.diff else ()
-        asks: tuple[Jump, ...] = ("approval",) if block.state == "asks" else ()
+        asks: tuple[Jump, ...] = ("approval",) if block.state == "asks" or block.decision else ()
         return ("tool", *failed, *edited, *asks)
     if isinstance(block, Note):
         if block.kind == "approval":

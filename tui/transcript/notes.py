@@ -48,11 +48,22 @@ def notice(event: ev.Notice) -> Note:
 
 
 def approval(event: ev.ApprovalDecided, request: ev.ApprovalRequested | None) -> Note:
+    """A decision whose call is not shown."""
     subject = f"{request.tool} {request.subject}".strip() if request else ""
-    detail = {"rule": event.rule, "edit": event.command}.get(event.choice, event.reason)
     level: Level = "warn" if event.choice == "deny" else "ok"
     label = _CHOICES.get(event.choice, event.choice)
-    return Note(event.seq, "approval", level, label, subject, _BY.get(event.by, event.by), detail=detail)
+    return Note(event.seq, "approval", level, label, subject, _BY.get(event.by, event.by), detail=_detail(event))
+
+
+def decision(event: ev.ApprovalDecided) -> str:
+    """A decision as a line below its call."""
+    label = _CHOICES.get(event.choice, event.choice)
+    said = f"{label} by you" if event.by == "person" else f"{label}: {_BY.get(event.by, event.by)}"
+    return f"{said}: {detail}" if (detail := _detail(event)) else said
+
+
+def _detail(event: ev.ApprovalDecided) -> str:
+    return {"rule": event.rule, "edit": event.command}.get(event.choice, event.reason)
 
 
 def compacted(event: ev.Compacted) -> Note:

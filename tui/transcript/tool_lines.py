@@ -38,7 +38,7 @@ def tool_strips(tool: Tool, width: int, look: Look, pages: int, full: str | None
 
     pages: how much of it a person asked for, 0 when it is folded. full: the whole output, when it has been fetched.
     """
-    strips = [_line(tool, width, look)]
+    strips = [_line(tool, width, look), *_decision(tool, width, look)]
     if pages:
         more, hidden = _unfolded(tool, width, look, pages, full)
         return strips + more, hidden
@@ -67,6 +67,14 @@ def _line(tool: Tool, width: int, look: Look) -> Strip:
     room = width - RIGHT - used - (2 if right else 0)
     title = shorten(tool.title, room, look.signs.ellipsis, keep_end=name.startswith("fs_")) if room > 4 else tool.title
     return edge_to_edge([*left, (title, look.roles.text)], right, width, look)
+
+
+def _decision(tool: Tool, width: int, look: Look) -> list[Strip]:
+    """What a person said, before anything that came of it."""
+    if not tool.decision:
+        return []
+    style = look.roles.warn if tool.decision.startswith("denied") else look.roles.muted
+    return below([(tool.decision, style)], width)
 
 
 def _sign(tool: Tool, look: Look) -> tuple[str, Style]:

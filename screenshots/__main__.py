@@ -1,0 +1,162 @@
+"""``python -m screenshots [SIZE…]``: make every picture again from the real app, with the demo's model and real tools.
+
+Needs the extra ``test`` (cairosvg) and the font DejaVu Sans Mono. Pictures are PNG files beside this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import cairosvg
+from textual.pilot import Pilot
+
+from engine.commands import Decide, OpenSession, SendMessage
+from engine.demo.driver import DENIAL, AutoDriver
+from engine.demo.workspace import DemoWorkspace, make_demo
+from engine.engine import Engine
+from engine.handle import EngineHandle
+from engine.options import EngineOptions
+from tui.app import WorkbenchApp
+from tui.autopilot import Autopilot
+
+HERE = Path(__file__).parent
+SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
+PATIENCE = 120.0
+FONT = "DejaVu Sans Mono"
+
+
+def main(wanted: list[str]) -> int:
+    """Make the pictures of the sizes named, or of all."""
+    for name in wanted or SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            settle(Path(folder))
+            asyncio.run(pictures(name, Path(folder)))
+    return 0
+
+
+def settle(home: Path) -> None:
+    """A machine with nothing on it but us."""
+    for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "NO_COLOR"):
+        os.environ.pop(key, None)
+    os.environ.update(
+        HOME=str(home), AGENT_TUI_HOME=str(home / ".agent-tui"), COLORTERM="truecolor", TERM="xterm-256color"
+    )
+
+
+async def pictures(size: str, home: Path) -> None:
+    await first_run(size, home)
+    await history(home)
+    demo = make_demo(home / "src")
+    os.environ["AGENT_TUI_SCRIPT_WAITING"] = "1"
+    options = EngineOptions(cwd=demo.folder, model=demo.model, approve="ask")
+    app = WorkbenchApp(EngineHandle, options, task=demo.task, autopilot=Autopilot(AutoDriver(answers=False)))
+    async with running(app, size) as pilot:
+        await run_pictures(app, pilot, size)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "pocket-ledger" in text_of(app), "the list")
+        save(app, f"sessions-{size}")
+        await pilot.press("p")
+        await until(pilot, lambda: type(app.screen).__name__ == "PlayerScreen", "the player")
+        for _ in range(3):
+            await pilot.press("n")
+        await until(pilot, lambda: "waits" in text_of(app) or "allowed" in text_of(app), "an approval")
+        save(app, f"player-{size}")
+
+
+async def run_pictures(app: WorkbenchApp, pilot: Pilot[Any], size: str) -> None:
+    """The run itself: answered as a person would, with a picture at the two moments that matter."""
+    shot: set[str] = set()
+    answered: set[str] = set()
+    while not finished(app):
+        state = app.link.state
+        if state and state.stage == "thinking" and state.turn == 4 and "Found it" in text_of(app) and "run" not in shot:
+            shot.add("run")
+            save(app, f"workbench-{size}")
+        request: Any = app.asking.next()
+        if request is not None and request.id not in answered:
+            await until(pilot, lambda: type(app.screen).__name__ == "ApprovalDialog", "the dialog")
+            await pilot.pause(0.2)
+            if request.diff and "approval" not in shot:
+                shot.add("approval")
+                save(app, f"approval-{size}")
+            if request.risk == "high":
+                save(app, f"approval-high-{size}")
+            answered.add(request.id)
+            app.link.send(lambda session, request=request: decision(session, request))  # type: ignore[misc]
+        await pilot.pause(0.05)
+    save(app, f"finished-{size}")
+
+
+def decision(session: str, request: Any) -> Decide:
+    if request.risk == "high":
+        return Decide(session, request.id, request.digest, "deny", reason=DENIAL)
+    return Decide(session, request.id, request.digest, "once")
+
+
+def finished(app: WorkbenchApp) -> bool:
+    return bool(app.link.state and app.link.state.stage in ("finished", "failed"))
+
+
+async def first_run(size: str, home: Path) -> None:
+    app = WorkbenchApp(EngineHandle, EngineOptions(cwd=home))
+    async with running(app, size) as pilot:
+        await until(pilot, lambda: type(app.screen).__name__ == "FirstRunScreen", "the first-run screen")
+        await until(pilot, lambda: "bwrap" in text_of(app), "the survey")
+        save(app, f"first-run-{size}")
+
+
+async def history(home: Path) -> None:
+    """A few earlier sessions, really run, so that the list has something to show."""
+    os.environ["AGENT_TUI_SCRIPT_WAITING"] = "0"
+    for task, limits in (
+        ("Which tests cover parse_amount, and do they pass?", {"max_turns": 3}),
+        ("Make the suite green again", {}),
+        ("Say what data/2026-01.txt adds up to", {"max_tool_calls": 6}),
+    ):
+        demo: DemoWorkspace = make_demo(home / "src")
+        options = EngineOptions(cwd=demo.folder, model=demo.model, approve="sandboxed", **limits)  # type: ignore[arg-type]
+        engine = Engine(options, lambda event: None, headless=True)
+        runner = await engine.open(OpenSession())
+        await engine.handle(SendMessage(runner.session.id, task))
+        await runner.idle()
+        await engine.close()
+
+
+@asynccontextmanager
+async def running(app: WorkbenchApp, size: str) -> AsyncIterator[Pilot[Any]]:
+    async with app.run_test(size=SIZES[size], notifications=True) as pilot:
+        yield pilot
+        await asyncio.to_thread(app.link.close)
+
+
+async def until(pilot: Pilot[Any], condition: Callable[[], object], what: str) -> None:
+    """Wait on a condition; raises TimeoutError that names it."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not condition():
+                await pilot.pause(0.05)
+    except TimeoutError:
+        raise TimeoutError(f"never came: {what}\n{text_of(pilot.app)}") from None
+
+
+def text_of(app: Any) -> str:
+    """What the screen says, line by line."""
+    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
+
+
+def save(app: Any, name: str) -> None:
+    """The screen as it is, as PNG."""
+    svg = app.export_screenshot(title="agent-tui").replace("Fira Code", FONT)
+    cairosvg.svg2png(bytestring=svg.encode(), write_to=str(HERE / f"{name}.png"), output_width=1600)
+    print(f"screenshots/{name}.png")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
