@@ -89,25 +89,25 @@ def run_query(args: argparse.Namespace) -> int:
 
 def run_tail(args: argparse.Namespace) -> int:
     """Print the newest records, and with --follow go on until interrupted. Returns 0."""
-    from collections import deque
+    from sandbox.audit import parse
 
-    from sandbox.audit import records
-
-    newest = deque(records(_folder()), maxlen=max(0, args.n))
-    _show(newest, args.json)
+    log = _folder() / "audit.jsonl"
+    written = log.read_bytes() if log.exists() else b""
+    found = [record for record in map(parse, written.splitlines()) if record is not None]
+    _show(found[-args.n :] if args.n > 0 else [], args.json)
     if args.follow:
-        _show(_follow(_folder()), args.json)
+        _show(_follow(log, len(written)), args.json)
     return 0
 
 
-def _follow(folder: Path) -> Iterator[Record]:
+def _follow(log: Path, offset: int) -> Iterator[Record]:
+    """Records that are written from ``offset`` on, as they come."""
     from sandbox.audit import parse
 
-    log = folder / "audit.jsonl"
     while not log.exists():
         time.sleep(_PAUSE)
     with log.open("rb") as source:
-        source.seek(0, 2)
+        source.seek(offset)
         rest = b""
         while True:
             rest += source.read()

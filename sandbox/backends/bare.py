@@ -31,7 +31,7 @@ class Wrap:
     def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
         """``binds`` are for backends that have walls. Raises ValueError when a word holds a NUL."""
         argv_bytes(argv)
-        scrubbed = environment.build(self.policy, home=str(Path.home()), path=self.path, extra=env)
+        scrubbed = environment.build(self.policy, str(Path.home()), self.path, env)
         return Launch(tuple(argv), cwd=str(self.policy.workspace / cwd), env=scrubbed)
 
 

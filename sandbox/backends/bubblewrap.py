@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from sandbox.backends import environment, filter, mounts, toolchains
+from sandbox.backends import environment, filter, gitfacts, mounts, toolchains
 from sandbox.backends.base import Capabilities
 from sandbox.backends.foreground import run_foreground
 from sandbox.backends.local import LocalSandbox
@@ -50,6 +50,9 @@ class Wrap:
         self._home = mounts.home_inside(policy.workspace)
         self._fixed = argv_bytes(mounts.fixed(policy, roots))
         self.path = environment.search_path(roots, policy.workspace)
+        self._tools = toolchains.variables(roots)
+        who = gitfacts.identity()
+        self._files = ((f"{self._home}/.gitconfig", who),) if who else ()
         self.python = os.path.realpath(sys.executable), mounts.HELPER
 
     def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
@@ -57,10 +60,10 @@ class Wrap:
         argv_bytes(argv)
         words = mounts.fresh(self.policy, self._roots, binds, _HELPER)
         words += ["--chdir", os.path.normpath(self.policy.workspace / Path(cwd).expanduser()), "--clearenv"]
-        for name, value in environment.build(self.policy, home=self._home, path=self.path, extra=env).items():
+        for name, value in environment.build(self.policy, self._home, self.path, self._tools | dict(env)).items():
             words += ["--setenv", name, value]
         command = (binary(), *_isolation(self.policy.network), "--args", "{options}", "--", *argv)
-        return Launch(command, options=self._fixed + argv_bytes(words), filter=filter.program())
+        return Launch(command, options=self._fixed + argv_bytes(words), filter=filter.program(), files=self._files)
 
 
 def _isolation(network: Network) -> list[str]:
@@ -90,7 +93,9 @@ class BubblewrapBackend:
 
 def _wrap(policy: Policy) -> Wrap:
     real = mounts.check_workspace(policy.workspace)
-    return Wrap(mounts.at(policy, real), toolchains.roots(real))
+    repository = gitfacts.repository_of_worktree(real)
+    roots = toolchains.roots(real) + ((repository,) if repository is not None else ())
+    return Wrap(mounts.at(policy, real), roots)
 
 
 @cache

@@ -43,13 +43,13 @@ def search_path(roots: Iterable[Path], workspace: Path) -> str:
     return os.pathsep.join(dict.fromkeys(kept))
 
 
-def build(policy: Policy, *, home: str, path: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The whole environment: fixed names, what ``policy.env`` passes through, then the call's own ``extra``.
+def build(policy: Policy, home: str, path: str, extra: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment: fixed names, what ``policy.env`` passes through, then ``extra`` of tools and the call.
 
     Values with a NUL cannot be passed to a process and are left out.
     """
     env = {"PATH": path, "HOME": home, "TMPDIR": "/tmp", "LANG": "C.UTF-8", "TERM": "dumb", "PAGER": "cat"}
     env |= {"GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "AGENT_TUI_SANDBOX": "1"}
     env |= {name: os.environ[name] for name in policy.env if name in os.environ}
-    env |= extra or {}
+    env |= extra
     return {name: value for name, value in env.items() if "\0" not in value}

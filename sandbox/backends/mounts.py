@@ -62,7 +62,8 @@ def fixed(policy: Policy, roots: tuple[Path, ...]) -> list[str]:
     work = str(policy.workspace)
     out = [*_system(), *_etc(policy.network), "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
     out += ["--symlink", "../tmp", "/var/tmp", *_home(policy.workspace)]
-    for path in sorted({*roots, *policy.readable}, key=lambda p: len(p.parts)):
+    shown = {path for path in (*roots, *policy.readable) if not path.is_relative_to(policy.workspace)}
+    for path in sorted(shown, key=lambda p: len(p.parts)):
         out += ["--ro-bind-try", str(path), str(path)]
     return [*out, "--bind" if policy.writable else "--ro-bind", work, work]
 
@@ -72,10 +73,10 @@ def fresh(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], help
 
     binds: protected paths. helper: folder with the file helper's code.
     """
-    out = [*_mask_home(policy.workspace)]
+    out: list[str] = []
     for bind in binds:
         out += ["--ro-bind" if bind.read_only else "--bind", str(bind.path), str(bind.path)]
-    out += _hide(policy, roots)
+    out += [*_hide(policy, roots), *_mask_home(policy.workspace, roots)]
     return [*out, "--ro-bind", str(helper), f"{HELPER}/sandbox/helper", "--remount-ro", "/"]
 
 
@@ -105,14 +106,15 @@ def _home(workspace: Path) -> list[str]:
     return ["--perms", "0700", "--dir" if inside.startswith("/tmp/") else "--tmpfs", inside]
 
 
-def _mask_home(workspace: Path) -> Iterator[str]:
-    """When the workspace holds the home folder, its dot-files (keys, credentials, shell start-up) do not show."""
+def _mask_home(workspace: Path, roots: tuple[Path, ...]) -> Iterator[str]:
+    """When the workspace holds the home folder, its dot-files (keys, credentials, shell start-up) do not show, but for
+    the tool folders in them."""
     home = Path.home()
     if not home.is_relative_to(workspace):
         return
     for entry in sorted(os.scandir(home), key=lambda e: e.name):
         if entry.name.startswith(".") and entry.name not in (".git", ".agent-tui") and not entry.is_symlink():
-            yield from _cover(Path(entry.path))
+            yield from _cover(Path(entry.path), tuple(root for root in roots if root.is_relative_to(entry.path)))
 
 
 def _hide(policy: Policy, roots: tuple[Path, ...]) -> Iterator[str]:
@@ -123,7 +125,11 @@ def _hide(policy: Policy, roots: tuple[Path, ...]) -> Iterator[str]:
             yield from _cover(real)
 
 
-def _cover(path: Path) -> list[str]:
-    if path.is_dir():
-        return ["--perms", "0500", "--tmpfs", str(path), "--remount-ro", str(path)]
-    return ["--ro-bind", "/dev/null", str(path)]
+def _cover(path: Path, but_for: tuple[Path, ...] = ()) -> list[str]:
+    """Put nothing in the place of a path, except for some folders in it, which stay readable."""
+    if not path.is_dir():
+        return ["--ro-bind", "/dev/null", str(path)]
+    if path in but_for:
+        return ["--ro-bind", str(path), str(path)]
+    kept = [word for folder in but_for for word in ("--ro-bind", str(folder), str(folder))]
+    return ["--perms", "0755", "--tmpfs", str(path), *kept, "--remount-ro", str(path)]

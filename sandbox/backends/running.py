@@ -34,6 +34,7 @@ class Launch:
 
     options: NUL-separated bwrap options (the mounts), read from the descriptor that takes the place of ``{options}`` in
     ``argv``. bwrap waits for them; without any it has an empty root and can start nothing. filter: system call filter.
+    files: paths inside with the bytes they get.
     """
 
     argv: tuple[str, ...]
@@ -41,6 +42,7 @@ class Launch:
     env: dict[str, str] = field(default_factory=dict)
     options: bytes | None = None
     filter: bytes = b""
+    files: tuple[tuple[str, bytes], ...] = ()
 
 
 class Running:
@@ -203,7 +205,8 @@ class Gate:
             extra = ["--info-fd", str(self._info_pipe())]
             if launch.filter:
                 extra += ["--seccomp", str(self._feed(launch.filter))]
-            argv[argv.index("{options}")] = str(self._feed(argv_bytes(extra) + launch.options))
+            made = [word for path, data in launch.files for word in ("--file", str(self._feed(data)), path)]
+            argv[argv.index("{options}")] = str(self._feed(argv_bytes(extra) + launch.options + argv_bytes(made)))
         self.argv = tuple(argv)
 
     def __enter__(self) -> Gate:

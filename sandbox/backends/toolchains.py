@@ -31,6 +31,20 @@ def roots(workspace: Path) -> tuple[Path, ...]:
     return tuple(p for p in ordered if not any(p != q and p.is_relative_to(q) for q in ordered))
 
 
+def variables(shown: tuple[Path, ...]) -> dict[str, str]:
+    """The variables by which version managers find themselves, for those whose folder is among ``shown``."""
+    named = {name: Path(os.environ[name]) for name in _MANAGERS if os.environ.get(name)}
+    named.setdefault("RUSTUP_HOME", Path.home() / ".rustup")
+    return {name: str(path) for name, path in named.items() if any(path.is_relative_to(root) for root in shown)}
+
+
+def is_masked(path: Path, workspace: Path) -> bool:
+    """Whether ``path`` lies in a hidden entry of a home folder that is (in) the workspace: those do not show."""
+    home = Path.home()
+    inside = home.is_relative_to(workspace) and path != home and path.is_relative_to(home)
+    return inside and path.relative_to(home).parts[0].startswith(".")
+
+
 def _candidates() -> Iterator[Path]:
     home = Path.home()
     for prefix in {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}:
@@ -64,7 +78,8 @@ def _fit(path: Path, workspace: Path) -> bool:
     """Whether ``path`` may be shown: a real folder, not the system's (shown anyway), hiding and exposing nothing."""
     if not path.is_absolute() or ".." in path.parts or not path.is_dir() or not os.access(path, os.R_OK | os.X_OK):
         return False
-    if any(path.is_relative_to(top) for top in SYSTEM) or path.is_relative_to(workspace):
+    visible = path.is_relative_to(workspace) and not is_masked(path, workspace)
+    if visible or any(path.is_relative_to(top) for top in SYSTEM):
         return False
     too_wide = (Path.home(), workspace, Path("/usr"), Path("/etc"), Path("/proc"), Path("/tmp"))
     return not any(wide.is_relative_to(path) for wide in too_wide)
