@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("walls")
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with a home of its own for records and rules."""
     monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))
     (tmp_path / "work").mkdir()
     return tmp_path / "work"
 
