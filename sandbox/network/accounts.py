@@ -1,0 +1,102 @@
+"""Tokens, one a call, and what each call has used of its caps."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sandbox.network.allowed import Caps
+from sandbox.network.refusals import Refused
+
+_WAIT = "wait, or make fewer requests"
+_MORE = "the person can raise this cap in the policy"
+
+
+class Account:
+    """What one call has used. Every method that would go past a cap raises Refused with the cap's name."""
+
+    def __init__(self, call: str, caps: Caps, clock: Callable[[], float] = time.monotonic) -> None:
+        self.call = call
+        self.caps = caps
+        self._clock = clock
+        self._requests = 0
+        self._open = 0
+        self._up = 0
+        self._down = 0
+        self._credit = float(caps.requests_per_minute)
+        self._credited = clock()
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request; it is open within the block."""
+        if self._open >= self.caps.connections:
+            raise _over("connections", f"{self.caps.connections} connections are open already", _WAIT)
+        if self._requests >= self.caps.requests:
+            raise _over("requests", f"this call has made {self.caps.requests} requests", _MORE)
+        self._spend_credit()
+        self._requests += 1
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+
+    def _spend_credit(self) -> None:
+        now, rate = self._clock(), self.caps.requests_per_minute
+        self._credit = min(rate, self._credit + (now - self._credited) * rate / 60)
+        self._credited = now
+        if self._credit < 1:
+            raise _over("requests_per_minute", f"more than {rate} requests a minute", _WAIT)
+        self._credit -= 1
+
+    def sent(self, size: int) -> None:
+        """Count bytes on their way out, before they go."""
+        self._up += size
+        if self._up > self.caps.bytes_up:
+            raise _over("bytes_up", f"this call has sent {self.caps.bytes_up:,} bytes", _MORE)
+
+    def received(self, size: int) -> None:
+        """Count bytes on their way in."""
+        self._down += size
+        if self._down > self.caps.bytes_down:
+            raise _over("bytes_down", f"this call has received {self.caps.bytes_down:,} bytes", _MORE)
+
+
+class Accounts:
+    """The calls that may use the proxy now."""
+
+    def __init__(self, caps: Caps) -> None:
+        self._caps = caps
+        self._by_token: dict[str, Account] = {}
+
+    def mint(self, call: str) -> str:
+        """A new token, for a call."""
+        token = secrets.token_hex(24)
+        self._by_token[token] = Account(call, self._caps)
+        return token
+
+    def revoke(self, token: str) -> Account | None:
+        """The token is worth nothing from now on."""
+        return self._by_token.pop(token, None)
+
+    def find(self, token: str) -> Account:
+        """The account of a token; compares with every token in full. Raises Refused for one that is unknown."""
+        given, found = token.encode("utf-8", "surrogateescape"), None
+        for known, account in self._by_token.items():
+            if hmac.compare_digest(known.encode(), given):
+                found = account
+        if found is None:
+            raise Refused(
+                "token",
+                "the proxy wants the token of this call",
+                "use the proxy address in HTTP_PROXY as it is",
+                status=407,
+            )
+        return found
+
+
+def _over(cap: str, reason: str, advice: str) -> Refused:
+    return Refused(cap, reason, advice, status=429)
