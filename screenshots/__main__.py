@@ -60,7 +60,7 @@ async def pictures(size: str, home: Path) -> None:
     async with running(app, size) as pilot:
         await run_pictures(app, pilot, size)
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: "pocket-ledger" in text_of(app), "the list")
+        await until(pilot, lambda: "at a limit" in text_of(app), "the list")
         save(app, f"sessions-{size}")
         await pilot.press("p")
         await until(pilot, lambda: type(app.screen).__name__ == "PlayerScreen", "the player")

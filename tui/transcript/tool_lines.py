@@ -103,7 +103,9 @@ def _facts(tool: Tool, width: int, look: Look) -> list[Span]:
         fact = word or summary or time
         return [(shorten(fact, width // 3, look.signs.ellipsis), _fact_style(tool, look))] if fact else []
     if word:
-        return [(f"{word}  {summary}".rstrip(), _fact_style(tool, look))]
+        # The reason of a denial stands below, whole; here it would only take the room of what was denied.
+        more = "" if tool.state == "denied" else shorten(summary, width // 3, look.signs.ellipsis)
+        return [(f"{word}  {more}".rstrip(), _fact_style(tool, look))]
     summary = shorten(summary, width // 3, look.signs.ellipsis)
     return [
         (f"{time:>{_TIME_WIDTH}}", look.roles.muted),
