@@ -161,14 +161,19 @@ class WorkbenchApp(Themed):
     def on_arrived(self) -> None:
         wait = self.link.bridge.wait()
         if wait > 0:
-            self.set_timer(wait, self._pass_on)
+            self._wake_in(wait)
         else:
             self._pass_on()
+
+    def _wake_in(self, seconds: float) -> None:
+        """Not by a timer of Textual's: one so short that it is over before it has begun is never heard of again, and
+        nothing would ever be shown after it."""
+        asyncio.get_running_loop().call_later(seconds, self._wake)
 
     def _pass_on(self) -> None:
         batch, more = self.link.take()
         if more:
-            self.set_timer(FRAME, self._pass_on)
+            self._wake_in(FRAME)
         if not batch:
             return
         self._follow(batch)
@@ -221,7 +226,7 @@ class WorkbenchApp(Themed):
             return
         rest = self._typed_at + TYPING_PAUSE - monotonic()
         if rest > 0:
-            self._pause = self.set_timer(rest, self._pause_over)
+            self._pause = self.set_timer(max(rest, FRAME), self._pause_over)
             return
         screen = slots.dialog(request, self.asking.place(request.id), self.ask)
         self._dialog = (request.id, screen)

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from engine.events import AnyEvent
 
 
+SOON = 0.02
+"""Seconds between an event and the answer at least: a timer of no time at all never ends."""
+
+
 class Driver(Protocol):
     """Says which commands follow an event. ``finished`` once there is nothing more to come."""
 
@@ -38,6 +42,6 @@ class Autopilot:
         """Take in one event; ``later(seconds, call)`` is how time passes in the app."""
         over = self.driver.finished
         for command in self.driver.react(event):
-            later(self.pause, lambda command=command: send(command))  # type: ignore[misc]
+            later(self.pause + SOON, lambda command=command: send(command))  # type: ignore[misc]
         if self.leaves and self.driver.finished and not over:
-            later(2 * self.pause, leave)
+            later(2 * (self.pause + SOON), leave)
