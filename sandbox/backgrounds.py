@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sandbox.backends.base import Process
@@ -14,7 +15,8 @@ _MOST = 32
 @dataclass(slots=True)
 class _Background:
     process: Process
-    watch: asyncio.Task[None]
+    ended: Callable[[Outcome], object]
+    watch: asyncio.Task[None] | None = None
     overdue: bool = False
 
 
@@ -36,10 +38,11 @@ class Backgrounds:
             suggestion=f"stop some first, for example {running[0]}",
         )
 
-    def add(self, process: Process) -> Outcome:
-        """Take over a started command; the outcome carries its handle."""
+    def add(self, process: Process, ended: Callable[[Outcome], object]) -> Outcome:
+        """Take over a started command; the outcome carries its handle. ``ended`` is told once how it ended."""
         handle = f"bg-{len(self._all) + 1}"
-        background = _Background(process, asyncio.create_task(self._limit(handle, process)))
+        background = _Background(process, ended)
+        background.watch = asyncio.create_task(self._watch(background))
         self._all[handle] = background
         return Outcome(Status.OK, handle=handle)
 
@@ -65,12 +68,14 @@ class Backgrounds:
     async def close(self) -> None:
         """End them all."""
         for background in self._all.values():
-            background.watch.cancel()
             await background.process.stop(0.25)
+            if background.watch is not None:
+                await background.watch
         self._all.clear()
 
-    async def _limit(self, handle: str, process: Process) -> None:
+    async def _watch(self, background: _Background) -> None:
         """Wait for the end in any case, so that what it did is looked at; stop it when its time is over."""
-        if not await process.wait(self._wall):
-            self._all[handle].overdue = True
-            await process.stop()
+        if not await background.process.wait(self._wall):
+            background.overdue = True
+            await background.process.stop()
+        background.ended(background.process.outcome())

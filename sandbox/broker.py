@@ -109,16 +109,15 @@ class Broker:
         if isinstance(op, RunCommand) and op.background:
             return replace(await self._start(op, prepared.argv, caller, prepared.request), command=edited)
         done = await self._sandbox.exec(prepared.argv, cwd=op.cwd, env=op.env, timeout=op.timeout, on_output=on_output)
-        self._ended("command", caller, prepared.request, done)
-        return replace(done, command=edited)
+        return replace(self._ended("command", caller, prepared.request, done), command=edited)
 
     async def _start(self, op: RunCommand, argv: tuple[str, ...], caller: Caller, request: ApprovalRequest) -> Outcome:
         if full := self._backgrounds.full():
             return full
         started = await self._sandbox.spawn(argv, cwd=op.cwd, env=op.env)
-        done = started if isinstance(started, Outcome) else self._backgrounds.add(started)
-        self._ended("command", caller, request, done)
-        return done
+        if isinstance(started, Outcome):
+            return self._ended("command", caller, request, started)
+        return self._backgrounds.add(started, lambda done: self._ended("command", caller, request, done))
 
     # --- files ------------------------------------------------------------------------------------------------------
 
@@ -138,8 +137,7 @@ class Broker:
             return _denied(answer)
         self._record("write", caller, request, answer, before=place.sha256)
         done = await self._sandbox.write(bound(op, place))
-        self._ended("write", caller, request, done)
-        return done
+        return self._ended("write", caller, request, done)
 
     async def _read(self, op: ReadFile | ListFiles | SearchFiles, caller: Caller) -> Outcome:
         if not self.capabilities.contained:
@@ -185,19 +183,27 @@ class Broker:
             **more,
         )
 
-    def _ended(self, of: str, caller: Caller, request: ApprovalRequest, done: Outcome) -> None:
-        self._audit.write(
-            "result",
-            of=of,
-            session=caller.session,
-            call=caller.call_id,
-            digest=request.digest,
-            status=done.status.value,
-            exit_code=done.exit_code,
-            sha256=done.sha256,
-            error=done.error,
-            seconds=round(done.seconds, 4),
-        )
+    def _ended(self, of: str, caller: Caller, request: ApprovalRequest, done: Outcome) -> Outcome:
+        """Record how it ended. What ran has run: when that cannot be recorded, the outcome says so and stays."""
+        try:
+            self._audit.write(
+                "result",
+                of=of,
+                session=caller.session,
+                call=caller.call_id,
+                digest=request.digest,
+                status=done.status.value,
+                exit_code=done.exit_code,
+                sha256=done.sha256,
+                error=done.error,
+                seconds=round(done.seconds, 4),
+            )
+            for path in done.blocked:
+                self._blocked(caller, path, (f"protected; made by: {request.subject}", ""))
+        except OSError as error:
+            note = f"it ended, but that could not be recorded: {error.strerror or error}"
+            return replace(done, error=f"{done.error}; {note}" if done.error else note)
+        return done
 
     def _blocked(self, caller: Caller, subject: str, refused: tuple[str, str]) -> None:
         self._audit.write(

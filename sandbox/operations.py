@@ -131,6 +131,7 @@ class Outcome:
     handle: of a background command, while it lives.
     size, sha256: of the whole file read or written. total: output bytes in all, of which ``data`` may be the head.
     command: the line that ran instead, when a person edited it.
+    blocked: protected paths the command made, which have been taken out of effect.
     error, suggestion: for the model and the person, when status is not OK.
     feedback: what a person said when denying. seconds: monotonic duration of the operation itself, gate excluded.
     """
@@ -149,4 +150,5 @@ class Outcome:
     suggestion: str = ""
     feedback: str = ""
     command: str = ""
+    blocked: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -1,7 +1,7 @@
 """No containment at all: for platforms without a sandbox. It says so; the gate asks before every command.
 
 The environment is still scrubbed and file operations still refuse what lies outside the workspace, but that is our
-own code being careful, not a wall.
+own code being careful, not a wall. A process that leaves its session outlives its call.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class BareBackend:
         self._hint = hint or "leave out `--sandbox bare` to use a sandbox"
 
     def capabilities(self) -> Capabilities:
-        """Always usable, never contained."""
-        return Capabilities(self.name, works=True, contained=False, why=self._why, hint=self._hint)
+        """It runs programs, but nothing of what a sandbox is for works: it never counts as one."""
+        return Capabilities(self.name, works=False, contained=False, why=self._why, hint=self._hint)
 
     async def start(self, policy: Policy) -> LocalSandbox:
         """Nothing is started yet. Raises WorkspaceError for an unusable workspace."""

@@ -17,7 +17,8 @@ OnOutput = Callable[[bytes], None]
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a backend enforces here. ``works`` False: ``why`` and ``hint`` say what is missing and what to do.
+    """What a backend enforces here. ``works`` False: there are no walls; ``why`` and ``hint`` say what is missing and
+    what to do.
 
     filtered: whether a system call filter is on as well.
     """

@@ -19,10 +19,6 @@ from sandbox.policy import Policy
 _REQUEST_SECONDS = 30.0
 
 
-class HelperError(Exception):
-    """The helper could not be started or did not answer; the text says why."""
-
-
 class FileHelper:
     """File operations with the sandbox's own view of the file system. ``launch`` says how to start the helper."""
 
@@ -89,7 +85,7 @@ class FileHelper:
                     await self.stop()
                     hint = "ask for less: a smaller folder, a simpler pattern"
                     return _failed(f"it took longer than {_REQUEST_SECONDS:g} s", hint), b"", _REQUEST_SECONDS
-                except (OSError, asyncio.IncompleteReadError, HelperError) as error:
+                except (OSError, ValueError, asyncio.IncompleteReadError) as error:
                     reason = await self._last_words() or str(error)
                     await self.stop()
                     if last:

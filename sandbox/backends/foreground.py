@@ -12,7 +12,7 @@ from types import FrameType
 
 from sandbox.backends.guard import Protection, survey, sweep
 from sandbox.backends.local import Wrap
-from sandbox.backends.running import Gate, let_go
+from sandbox.backends.running import Starter, let_go
 from sandbox.backends.tree import Group
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -28,12 +28,12 @@ def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str) -> int:
     if shutil.which(program, path=wrap.path) is None:
         raise FileNotFoundError(errno.ENOENT, "no such program", argv[0])
     protection = survey(policy.workspace, policy.protected) if policy.writable else Protection()
-    with Gate(wrap.launch(argv, cwd, {}, protection.binds)) as gate:
-        launch = gate.launch
+    with Starter(wrap.launch(argv, cwd, {}, protection.binds)) as starter:
+        launch = starter.launch
         process = subprocess.Popen(
-            gate.argv, cwd=launch.cwd, env=launch.env, start_new_session=True, pass_fds=gate.inherited
+            starter.argv, cwd=launch.cwd, env=launch.env, start_new_session=True, pass_fds=starter.inherited
         )
-        group = gate.admit(process.pid, policy.limits)
+        group = starter.admit(process.pid, policy.limits)
     previous = {number: signal.signal(number, _forward(group)) for number in _FORWARDED}
     try:
         code = process.wait()

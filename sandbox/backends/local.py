@@ -116,6 +116,7 @@ class Command:
         return replace(
             done,
             status=status,
+            blocked=tuple(v.path for v in self._violations),
             error=f"protected paths were created and have been taken out of effect: {undone}",
             suggestion="leave these paths alone: they can run code outside the sandbox; a person can make the change",
         )
@@ -251,4 +252,6 @@ def explain(done: Outcome, limits: Limits) -> Outcome:
         return replace(
             done, error=f"it wrote a file larger than the limit of {limits.file_bytes:,} bytes and was stopped"
         )
+    if code in (128 + signal.SIGSYS, -signal.SIGSYS):
+        return replace(done, error="it made a system call no program here may make (is it a 32-bit program?)")
     return done

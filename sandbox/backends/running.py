@@ -129,18 +129,18 @@ def start(launch: Launch, limits: Limits, on_output: OnOutput | None = None) -> 
     source, sink = os.pipe()
     os.set_blocking(source, False)
     try:
-        with Gate(launch) as gate:
+        with Starter(launch) as starter:
             process = subprocess.Popen(
-                gate.argv,
+                starter.argv,
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
                 cwd=launch.cwd,
                 env=launch.env,
                 start_new_session=True,
-                pass_fds=gate.inherited,
+                pass_fds=starter.inherited,
             )
-            group = gate.admit(process.pid, limits)
+            group = starter.admit(process.pid, limits)
     except BaseException:
         os.close(source)
         raise
@@ -170,18 +170,18 @@ async def spawn(launch: Launch, limits: Limits, *, stdin: int, stdout: int, stde
 
     Without ``options`` to wait for, limits are set a moment after the start.
     """
-    with Gate(launch) as gate:
+    with Starter(launch) as starter:
         process = await asyncio.create_subprocess_exec(
-            *gate.argv,
+            *starter.argv,
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             cwd=launch.cwd,
             env=launch.env,
             start_new_session=True,
-            pass_fds=gate.inherited,
+            pass_fds=starter.inherited,
         )
-        return Started(process, gate.admit(process.pid, limits))
+        return Started(process, starter.admit(process.pid, limits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Started:
     group: Group
 
 
-class Gate:
+class Starter:
     """Pipes between us and bwrap: it waits for its options and filter, so nothing runs before `admit`."""
 
     def __init__(self, launch: Launch) -> None:
@@ -209,7 +209,7 @@ class Gate:
             argv[argv.index("{options}")] = str(self._feed(argv_bytes(extra) + launch.options + argv_bytes(made)))
         self.argv = tuple(argv)
 
-    def __enter__(self) -> Gate:
+    def __enter__(self) -> Starter:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -252,7 +252,9 @@ def let_go(group: Group) -> None:
 
 
 def limit(pid: int, limits: Limits) -> None:
-    """Set resource limits on a process that has just been started; never above what we have ourselves."""
+    """Set resource limits on a process that has just been started; never above what we have ourselves. Linux only."""
+    if sys.platform != "linux":
+        return
     for which, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_bytes),

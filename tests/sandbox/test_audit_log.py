@@ -180,6 +180,17 @@ async def test_what_a_session_leaves(rig: Rig, walls: None) -> None:
     assert verify(rig.audit).ok
 
 
+async def test_an_end_that_cannot_be_recorded_is_said(rig: Rig, walls: None) -> None:
+    async with rig.broker(Person()) as broker:
+
+        def lose_the_log(_output: bytes) -> None:
+            rig.audit.rename(rig.base / "moved")
+            rig.audit.write_text("in the way")
+
+        done = await broker.run(RunCommand("echo ran"), on_output=lose_the_log)
+    assert done.data == b"ran\n" and done.exit_code == 0 and "recorded" in done.error
+
+
 async def test_what_cannot_be_recorded_does_not_run(rig: Rig, walls: None) -> None:
     async with rig.broker(Person()) as broker:
         (rig.audit / "audit.jsonl").mkdir()

@@ -143,12 +143,13 @@ async def test_the_model_is_told_and_it_is_recorded(rig: Rig, walls: None) -> No
         done = await broker.run(RunCommand("echo evil > .mcp.json; echo fine"))
         assert done.status is Status.FAILED and done.data == b"fine\n" and done.exit_code == 0
         assert ".mcp.json.blocked" in done.error and done.suggestion
-        assert "protected" in rig.records("result")[-1]["error"]
+        assert done.blocked == (".mcp.json",) and rig.records("blocked")[-1]["subject"] == ".mcp.json"
         begun = await broker.run(RunCommand("echo evil > .mcp.json; touch ready; exec sleep 600", background=True))
         while not (rig.workspace / "ready").exists():
             await asyncio.sleep(0.01)
         ended = await broker.run(PollBackground(begun.handle, stop=True))
         assert ended.exit_code is not None and not (rig.workspace / ".mcp.json").exists()
+    assert len(rig.records("blocked")) == 2 and len(rig.records("result")) == 2
 
 
 async def test_a_new_repository_works_and_is_protected_from_then_on(rig: Rig, walls: None) -> None:
