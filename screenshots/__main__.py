@@ -30,6 +30,7 @@ HERE = Path(__file__).parent
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
 PATIENCE = 120.0
 FONT = "DejaVu Sans Mono"
+FONT_SIZE = "font-size: 20.26px"  # makes a character of this font as wide as a cell of the picture
 
 
 def main(wanted: list[str]) -> int:
@@ -153,7 +154,7 @@ def text_of(app: Any) -> str:
 
 def save(app: Any, name: str) -> None:
     """The screen as it is, as PNG."""
-    svg = app.export_screenshot(title="agent-tui").replace("Fira Code", FONT)
+    svg = app.export_screenshot(title="agent-tui").replace("Fira Code", FONT).replace("font-size: 20px", FONT_SIZE)
     cairosvg.svg2png(bytestring=svg.encode(), write_to=str(HERE / f"{name}.png"), output_width=1600)
     print(f"screenshots/{name}.png")
 
