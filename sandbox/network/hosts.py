@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_IPV6 = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?:%.*)?")
 _PORT = re.compile(r"[0-9]{1,5}")
 _MAX_NAME = 253
 _SHOWN = 80
@@ -39,8 +40,7 @@ def parse_host(text: str) -> str:
     """The one form of a host name. Raises LiteralError for an IP address in any spelling, HostError for the rest."""
     if not text:
         raise HostError("the host is empty")
-    if text.startswith("[") or text.count(":") > 1:
-        raise LiteralError(f"{shown(text)} is an IP address, not a name")
+    _refuse_ipv6(text)
     if "%" in text:
         raise HostError(f"{shown(text)} has a '%': percent-encoding and zone ids are not taken")
     name = _ascii(text).lower().removesuffix(".")
@@ -59,8 +59,7 @@ def parse_host(text: str) -> str:
 
 def parse_target(text: str, default_port: int | None = None) -> Target:
     """``HOST`` or ``HOST:PORT``. Raises HostError; also for a missing port when there is no default."""
-    if text.startswith("[") or text.count(":") > 1:
-        raise LiteralError(f"{shown(text)} is an IP address, not a name")
+    _refuse_ipv6(text)
     host, colon, port = text.partition(":")
     if not colon:
         if default_port is None:
@@ -75,6 +74,11 @@ def shown(text: str) -> str:
     """Text from outside, quoted, escaped and cut, to be put into a message."""
     cut = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
     return ascii(cut).replace("\\u2026", "...")
+
+
+def _refuse_ipv6(text: str) -> None:
+    if text.startswith("[") or _IPV6.fullmatch(text):
+        raise LiteralError(f"{shown(text)} is an IP address, not a name")
 
 
 def _ascii(text: str) -> str:
