@@ -8,9 +8,11 @@ from pathlib import Path
 
 
 class Network(StrEnum):
-    """OFF is an empty network namespace; FULL shares the host's and is never contained."""
+    """OFF is an empty network namespace; ALLOW is one from which only the proxy leads out, to the policy's domains;
+    FULL shares the host's and is never contained."""
 
     OFF = "off"
+    ALLOW = "allow"
     FULL = "full"
 
 
@@ -51,6 +53,9 @@ class Policy:
     workspace: the folder the agent works in. writable: whether it may be written. readable: further read-only paths.
     protected: paths relative to the workspace that are never written. env: names passed through from the host.
     hidden: paths that never show inside, wherever they lie (our own records and rules).
+    execute: whether what lies in the workspace may be executed. data: folders below it (relative) that may not, whatever
+    ``execute`` says. wx: names of programs that may map memory writable and executable at once (a JIT needs it).
+    domains, ports: where the proxy leads to when network is ALLOW.
     """
 
     name: str
@@ -62,3 +67,8 @@ class Policy:
     env: tuple[str, ...] = ("LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "NO_COLOR")
     limits: Limits = field(default_factory=Limits)
     hidden: tuple[Path, ...] = ()
+    execute: bool = True
+    data: tuple[str, ...] = ()
+    wx: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    ports: tuple[int, ...] = (80, 443)
