@@ -53,8 +53,8 @@ class Policy:
     workspace: the folder the agent works in. writable: whether it may be written. readable: further read-only paths.
     protected: paths relative to the workspace that are never written. env: names passed through from the host.
     hidden: paths that never show inside, wherever they lie (our own records and rules).
-    execute: whether what lies in the workspace may be executed. data: folders below it (relative) that may not, whatever
-    ``execute`` says. wx: names of programs that may map memory writable and executable at once (a JIT needs it).
+    execute: whether what lies in the workspace may be executed. data: folders below it (relative) that may not,
+    whatever ``execute`` says. wx: names of programs that may map memory writable and executable (a JIT needs it).
     domains, ports: where the proxy leads to when network is ALLOW.
     """
 
