@@ -107,6 +107,8 @@ class Workbench(SessionActions, Screen[None]):
                 self.banners.health(event)
             elif event.type == "engine_failed":
                 self.banners.fail(event.error)
+            elif event.type == "open_failed":
+                told.append(_refusal(event.error))
             else:
                 told.append(event)
         if told:
@@ -277,6 +279,14 @@ class Workbench(SessionActions, Screen[None]):
 
     def action_answer(self) -> None:
         self.bench.answer()
+
+
+def _refusal(error: str) -> AnyEvent:
+    """That a session could not be opened, as a note in the transcript: long enough to say what to do."""
+    from engine.events import Notice
+
+    hint = "Ctrl+N starts a new session, Ctrl+O lists those there are. What you type goes to the next one you open."
+    return Notice(level="danger", text=error, hint=hint)
 
 
 def _fitting(size: os.terminal_size) -> str:
