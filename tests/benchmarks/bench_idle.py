@@ -1,9 +1,4 @@
-"""What the open workbench costs while nothing happens: share of a core, and memory.
-
-    python -m tests.benchmarks.bench_idle
-
-Bounds: at most 0.5 % of a core and 120 MB.
-"""
+"""What the open workbench costs while nothing happens: share of a core, and memory."""
 
 from __future__ import annotations
 
@@ -18,7 +13,8 @@ import ptyprocess
 
 from tests.benchmarks.bench_start import LAST, OURS, SIZE, environment, read
 
-CPU_BOUND, RSS_BOUND = 0.5, 120.0
+NAME = "idle"
+TARGET = "the open workbench: CPU ≤ 0.5 % of a core, RSS ≤ 120 MB, nothing painted"
 SETTLE, WATCH = 6.0, 20.0
 
 
@@ -46,7 +42,7 @@ def drain(fd: int, seconds: float) -> bytes:
     return seen
 
 
-def measure(settle: float = SETTLE, watch: float = WATCH) -> dict[str, float]:
+def run(settle: float = SETTLE, watch: float = WATCH) -> dict[str, float | str]:
     """Percent of a core and megabytes, once the engine is up and everything has been painted."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -63,15 +59,3 @@ def measure(settle: float = SETTLE, watch: float = WATCH) -> dict[str, float]:
             return {"idle CPU, %": 100 * used / watch, "RSS, MB": resident(process.pid), "bytes painted": len(idle)}
         finally:
             process.terminate(force=True)
-
-
-def main() -> int:
-    figures = measure()
-    for name, value in figures.items():
-        print(f"{name:<24} {value:8.2f}")
-    print(f"bounds                   {CPU_BOUND} %, {RSS_BOUND:.0f} MB")
-    return int(figures["idle CPU, %"] > CPU_BOUND or figures["RSS, MB"] > RSS_BOUND)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
