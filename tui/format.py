@@ -27,6 +27,13 @@ def money(usd: float | None) -> str:
     return f"${usd:.2f}"
 
 
+def cost(usd: float, unpriced: int) -> str:
+    """As `money`; where ``unpriced`` answers have no known price it is a lower bound, or nothing is known."""
+    if not unpriced:
+        return money(usd)
+    return f"{money(usd)} + ?" if usd else "?"
+
+
 def duration(seconds: float) -> str:
     """``0.4 ms``, ``85 ms``, ``3.1 s``, ``4:52``, ``1:02:03``. Never negative."""
     seconds = min(max(0.0, seconds), 1e9)  # infinity, from somebody's file, is a long time too

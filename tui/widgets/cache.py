@@ -49,6 +49,6 @@ def cache_lines(state: TaskState | None, width: int, look: Look) -> list[Text]:
         )
         for name, values, style in rows
     ]
-    saved = Text.assemble((" saved  ", look.roles.muted), format.money(state.saved))
+    saved = Text.assemble((" saved  ", look.roles.muted), format.cost(state.saved, state.unpriced))
     first = Text.assemble(("first token ", look.roles.muted), format.duration(turns[-1].first_token))
     return [*lines, spread(saved, first, width)]

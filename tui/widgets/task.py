@@ -25,7 +25,9 @@ class TaskPane(Pane):
     TITLE = "TASK"
 
     def head(self, width: int) -> Text:
-        return Text(format.money(self.state.cost), style=self.look.roles.muted) if self.state else Text()
+        if not self.state:
+            return Text()
+        return Text(format.cost(self.state.cost, self.state.unpriced), style=self.look.roles.muted)
 
     def body(self, width: int) -> list[Text]:
         return task_lines(self.state, width, self.look)
@@ -54,11 +56,15 @@ def _stage(state: TaskState, width: int, look: Look) -> Text:
 
 def _gauges(state: TaskState, width: int, look: Look) -> list[Text]:
     limits, tokens = state.limits, state.run_usage.input + state.run_usage.output
+
+    def money(usd: float) -> str:
+        return format.cost(usd, state.unpriced)
+
     lines = [
         _gauge("turns", state.run_turns, limits.turns, _whole, width, look),
         _gauge("calls", state.run_calls, limits.tool_calls, _whole, width, look),
         _gauge("tokens", tokens, limits.tokens, _count, width, look),
-        _gauge("money", state.run_cost, limits.cost, format.money, width, look),
+        _gauge("money", state.run_cost, limits.cost, money, width, look),
         _gauge("time", state.run_seconds, limits.seconds, _time, width, look),
     ]
     window = f"{format.count(state.context_tokens)} / {format.count(state.context_window)}"
