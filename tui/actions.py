@@ -149,6 +149,8 @@ NAMES = {
     "equals_sign": "=",
     "comma": ",",
     "full_stop": ".",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
 }
 
 

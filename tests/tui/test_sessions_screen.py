@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from engine import events as ev
 from engine.queries import ListSessions, SessionRow
 from tests.tui.replay_kit import browser, home_of, store, store_demo
+from tui import slots
 from tui.look import Look
 from tui.replay_app import ReplayApp
 from tui.screens.sessions import SessionsScreen
@@ -249,3 +250,23 @@ def listing(root: Path, rows: Sequence[SessionRow], narrow: Sequence[SessionRow]
             return await super().ask(query)
 
     return browser(root, app=Answering)
+
+
+class Opening(ReplayApp):
+    """The list as the workbench shows it."""
+
+    def _begin(self) -> None:
+        self.link.start(None)
+        self.push_screen(slots.sessions(self.ask, "", "open"), lambda chosen: self.exit(chosen or ""))
+
+
+@pytest.mark.parametrize("keys", [["enter"], ["o"], ["p", "o"], ["p", "escape", "enter"]])
+async def test_in_the_workbench_enter_goes_on_and_p_plays(tmp_path: Path, keys: list[str]) -> None:
+    id = store_demo(tmp_path)
+    async with browser(tmp_path, app=Opening) as replay:
+        await replay.until(lambda: "Fix the login" in replay.text(), "the list")
+        for key in keys:
+            await replay.press(key)
+            await replay.until(lambda: not replay.player or replay.player.projector, "the player is ready")
+        await replay.until(lambda: replay.app.return_value is not None, "it ends")
+    assert replay.app.return_value == id

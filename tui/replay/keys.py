@@ -26,6 +26,8 @@ PLAYER: tuple[Action, ...] = (
     _act("turn_back", "To the turn before", GO, "shift+left", "comma", hint="turn", call="go('turn', -1)"),
     _act("approval_on", "To the next approval", GO, "n", hint="approval", call="go('approval', 1)"),
     _act("approval_back", "To the approval before", GO, "N", call="go('approval', -1)"),
+    _act("panes", "Between the transcript and the panes", WATCH, "tab", hint="panes", call="panes"),
+    _act("back", "Back", LEAVE, "escape", "q", hint="back"),
     _act("error_on", "To the next error, denial or interruption", GO, "x", hint="error", call="go('error', 1)"),
     _act("error_back", "To the error, denial or interruption before", GO, "X", call="go('error', -1)"),
     _act("user_on", "To your next message", GO, "u", hint="you", call="go('user', 1)"),
@@ -34,13 +36,11 @@ PLAYER: tuple[Action, ...] = (
     _act("end", "To the end", GO, "end", call="end"),
     _act("faster", "Faster: up to 32 times real time", WATCH, "plus", "equals_sign", hint="speed", call="speed(1)"),
     _act("slower", "Slower: down to real time", WATCH, "minus", call="speed(-1)"),
-    _act("panes", "Between the transcript and the panes", WATCH, "tab", hint="panes", call="panes"),
     _act("resume", "Go on with this session in the workbench", LEAVE, "o", hint="continue"),
-    _act("back", "Back", LEAVE, "escape", "q", hint="back"),
     _act("keys", "All keys", LEAVE, "question_mark", hint="keys"),
 )
 
-PAIRS = {"event_back": "← →", "turn_back": "⇧← ⇧→", "approval_on": "n N", "faster": "+ -"}
+PAIRS = {"event_back": "←→", "turn_back": "⇧←→", "approval_on": "n N", "faster": "+ -"}
 """What the last line shows for two keys at once; plain terminals get their names."""
 
 TENTHS: list[BindingType] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -94,7 +95,7 @@ class PlayerScreen(Screen["str | None"]):
 
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
-        self.run_worker(self._load, group="load")
+        self.run_worker(self._load(), group="load")
 
     async def _load(self) -> None:
         """Read and show; then fold the rest of the states beside whoever is watching already."""
@@ -113,6 +114,8 @@ class PlayerScreen(Screen["str | None"]):
         else:
             await self._say("There is nothing in this session yet.")
         self._begin(film)
+        # A long session is a million objects that stay: the collector need not look through them at each jump.
+        gc.freeze()
         while await asyncio.to_thread(film.develop):
             self._pay_panes()
         self._facts = await asyncio.to_thread(film.facts)
@@ -294,7 +297,7 @@ class PlayerScreen(Screen["str | None"]):
             else:
                 message.transcript.show_artifact(message.seq, page.error or page.text)
 
-        self.run_worker(read, group="artifact")
+        self.run_worker(read(), group="artifact")
 
 
 def _source(session: str) -> Any:

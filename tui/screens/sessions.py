@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
@@ -60,6 +59,7 @@ class SessionsScreen(Screen["str | None"]):
         self._narrowed = False
         self._pause: Timer | None = None
         self._count: int | None = None
+        self._asked = 0
 
     @property
     def look(self) -> Look:
@@ -98,20 +98,28 @@ class SessionsScreen(Screen["str | None"]):
             self._pause.stop()
             self._pause = None
         query = ListSessions(self.input.value.strip(), self._folder if self._narrowed else "", MOST)
-        self.run_worker(partial(self._read, query), group="list", exclusive=True)
+        self._asked += 1
+        self.run_worker(self._read(query, self._asked), group="list")
 
-    async def _read(self, query: ListSessions) -> None:
+    async def _read(self, query: ListSessions, number: int) -> None:
+        rows: tuple[SessionRow, ...] = ()
+        problem: Exception | None = None
         try:
-            rows: tuple[SessionRow, ...] = await self._ask(query)
+            rows = await self._ask(query)
         except Exception as error:
-            suggestion = getattr(error, "suggestion", "")
-            self._count = 0
-            self.list.say(f"The sessions cannot be read.\n{error or type(error).__name__}\n{suggestion}".rstrip())
-        else:
-            self._count = len(rows)
+            problem = error
+        if number == self._asked:
+            self._show(query, rows, problem)
+
+    def _show(self, query: ListSessions, rows: tuple[SessionRow, ...], problem: Exception | None) -> None:
+        self._count = len(rows)
+        if problem is not None:
+            suggestion = getattr(problem, "suggestion", "")
+            self.list.say(f"The sessions cannot be read.\n{problem or type(problem).__name__}\n{suggestion}".rstrip())
+        elif rows:
             self.list.show(rows, query.text)
-            if not rows:
-                self.list.say(self._nothing(query))
+        else:
+            self.list.say(self._nothing(query))
         self.head.refresh()
 
     def _nothing(self, query: ListSessions) -> str:
@@ -133,6 +141,9 @@ class SessionsScreen(Screen["str | None"]):
         return spread(left, Text(f"{count} ", style=look.roles.muted), width, look.signs.ellipsis)
 
     def _offered(self) -> list[Action]:
+        """What the keys do now: while someone types, letters are what they are."""
+        if self.input.has_focus:
+            return [action for action in self._actions if action.keys[0] in ("enter", "escape")]
         return [action for action in self._actions if self._folder or action.name != "folder"]
 
     def _dress(self) -> None:
@@ -141,6 +152,9 @@ class SessionsScreen(Screen["str | None"]):
             line.refresh()
 
     # --- keys --------------------------------------------------------------------------------------------------------
+
+    def on_descendant_focus(self) -> None:
+        self.keys.refresh()
 
     def on_input_changed(self) -> None:
         if self._pause is not None:

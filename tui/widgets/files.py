@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -11,6 +12,10 @@ from tui.widgets.pane import Pane
 
 if TYPE_CHECKING:
     from engine.state import TaskState
+
+
+SHOWN = 50
+"""Files of each kind that are listed; the head counts all."""
 
 
 class FilesPane(Pane):
@@ -30,11 +35,18 @@ def file_lines(state: TaskState | None, width: int, look: Look) -> list[Text]:
     """Written files first, then those that were only read; the newest of each first. The end of a path stays."""
     if state is None or not (state.files_written or state.files_read):
         return [clip(Text(" no file touched yet", style=look.roles.muted), width)]
-    written = list(dict.fromkeys(reversed(state.files_written)))
-    read = [path for path in reversed(state.files_read) if path not in state.files_written]
-    lines = [Text.assemble((" wrote  ", look.roles.warn), _path(path, width - 8, look)) for path in written]
-    lines += [Text.assemble((" read   ", look.roles.muted), _path(path, width - 8, look)) for path in read]
+    changed = set(state.files_written)
+    read = [path for path in state.files_read if path not in changed]
+    room = width - 8
+    lines = [
+        Text.assemble((" wrote  ", look.roles.warn), _path(path, room, look)) for path in _newest(state.files_written)
+    ]
+    lines += [Text.assemble((" read   ", look.roles.muted), _path(path, room, look)) for path in _newest(read)]
     return lines
+
+
+def _newest(paths: Sequence[str]) -> Sequence[str]:
+    return paths[-SHOWN:][::-1]
 
 
 def _path(path: str, width: int, look: Look) -> Text:

@@ -139,7 +139,8 @@ def _cell(cell: Cell, played: bool, crowded: bool, most: int, look: Look) -> tup
     if cell.kind == "call" and crowded:
         steps = look.signs.steps
         # Never the full height: letters must stand out of the crowd.
-        return steps[min(len(steps) - 2, cell.calls * (len(steps) - 1) // max(1, most + 1))], style
+        sign = steps[min(len(steps) - 2, cell.calls * (len(steps) - 1) // max(1, most + 1))]
+        return sign, style if played else look.roles.faint
     return sign_of(cell.kind, look), style
 
 
