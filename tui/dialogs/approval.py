@@ -74,6 +74,7 @@ class ApprovalDialog(Considered[Decide | None]):
         self._confirming = False
         self._settled = False
         self._place = Place()
+        self._sub: Vertical | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(id="approval"):
@@ -204,8 +205,7 @@ class ApprovalDialog(Considered[Decide | None]):
 
     def action_later(self) -> None:
         """Leave it waiting: the pane of approvals has it, and the time to answer runs on."""
-        self.notify("It still waits for you.", markup=False)
-        self.dismiss(None)
+        self.put_aside("It still waits for you.")
 
     def action_read_on(self) -> None:
         self.query_one("#approval-what", Lines).read_on()
@@ -214,11 +214,6 @@ class ApprovalDialog(Considered[Decide | None]):
         getattr(self.query_one("#approval-what", Lines), f"scroll_{how}")(animate=False)
 
     # --- a text typed into it ----------------------------------------------------------------------------------------
-
-    @property
-    def _sub(self) -> Vertical | None:
-        found = self.query("#approval-sub").results(Vertical)
-        return next(found, None)
 
     def _sub_rows(self) -> int:
         sub = self._sub
@@ -231,16 +226,20 @@ class ApprovalDialog(Considered[Decide | None]):
 
     async def _open(self, panel: Vertical, entry: Entry) -> None:
         self._confirming = False
+        self._sub = panel
         self.say("")
         await self.query_one("#approval").mount(panel, before="#approval-keys")
         self.set_focus(entry)
         self._arrange()
 
-    async def on_entry_left(self, event: Entry.Left) -> None:
+    def on_entry_left(self, event: Entry.Left) -> None:
+        """Back to the choices. The text goes once it is out of sight: one that is gone cannot be painted any more."""
         event.stop()
         if (sub := self._sub) is not None:
+            self._sub = None
             self.set_focus(None)
-            await sub.remove()
+            sub.display = False
+            self.call_after_refresh(sub.remove)
             self.grace.shown()
             self._arrange()
 
@@ -264,4 +263,4 @@ class ApprovalDialog(Considered[Decide | None]):
 
 
 def _labelled(label: str, entry: Entry, kind: str) -> Vertical:
-    return Vertical(Static(Text(label), classes="label"), entry, id="approval-sub", classes=kind)
+    return Vertical(Static(Text(label), classes="label"), entry, classes=f"approval-sub {kind}")

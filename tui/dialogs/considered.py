@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import TypeVar, cast
 
@@ -35,6 +36,12 @@ class Considered(ModalScreen[Result]):
     def say(self, words: str) -> None:
         """Show a word to the person where they look; '' takes it away."""
         raise NotImplementedError
+
+    def put_aside(self, words: str) -> None:
+        """Close without an answer, and say on the screen below that it waits."""
+        app = self.app
+        self.dismiss(None)
+        app.call_later(partial(app.notify, words, markup=False))
 
     def unknown_key(self, key: str) -> None:
         """A key that means nothing here."""

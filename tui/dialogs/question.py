@@ -176,8 +176,7 @@ class QuestionDialog(Considered[str | None]):
             self.say("choose with a digit or the arrows, or type an answer")
 
     def action_later(self) -> None:
-        self.notify("The question still waits for you.", markup=False)
-        self.dismiss(None)
+        self.put_aside("The question still waits for you.")
 
     def on_entry_done(self, event: Entry.Done) -> None:
         if event.text.strip():

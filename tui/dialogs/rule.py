@@ -41,7 +41,7 @@ class RulePanel(Vertical):
         """It takes another number of rows."""
 
     def __init__(self, rule: str, high: bool, try_rule: Callable[[str], Awaitable[RuleTrial]], look: Look) -> None:
-        super().__init__(id="approval-sub")
+        super().__init__(classes="approval-sub")
         self._entry = Entry(rule, id="approval-entry")
         self._high, self._try, self._look = high, try_rule, look
         self._rest: Timer | None = None
