@@ -1,4 +1,4 @@
-"""A connected socket with what has been read ahead of need; all I/O on the running loop, bytes copied once."""
+"""A connected socket with what has been read ahead of need; all I/O on the running loop."""
 
 from __future__ import annotations
 
@@ -7,10 +7,34 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from sandbox.network.splice import AVAILABLE, Pipe
+
 Count = Callable[[int], None]
 
 _READ = 64 * 1024
-_COPY = 256 * 1024
+_COPY = 64 * 1024
+_LONG = 512 * 1024
+
+
+class Left:
+    """How much is still to be copied. size: None for all there is. more: whether it goes on."""
+
+    def __init__(self, size: int | None, count: Count) -> None:
+        self.size = size
+        self.more = size != 0
+        self._count = count
+
+    def of(self, most: int) -> int:
+        """At most so much now."""
+        return most if self.size is None else min(most, self.size)
+
+    def take(self, read: int) -> None:
+        """So much has been read; nothing is the end."""
+        if read:
+            self._count(read)
+        if self.size is not None:
+            self.size -= read
+        self.more = read > 0 and self.size != 0
 
 
 class Channel:
@@ -58,26 +82,36 @@ class Channel:
 
         Raises EOFError when the end comes before ``size`` bytes.
         """
-        left = size
-        while self._ahead and left != 0:
-            part = self._take(len(self._ahead) if left is None else min(left, len(self._ahead)))
-            count(len(part))
+        left = Left(size, count)
+        while self._ahead and (part := self._take(left.of(len(self._ahead)))):
+            left.take(len(part))
             await sink.send(part)
-            left = None if left is None else left - len(part)
-        if left == 0:
-            return
-        buffer = memoryview(bytearray(_COPY if left is None else min(left, _COPY)))
-        while left != 0:
-            room = buffer if left is None else buffer[: min(left, len(buffer))]
-            read = await self._loop.sock_recv_into(self._socket, room)
-            if not read:
-                break
-            count(read)
+        await self._copy_buffered(sink, left, _LONG if AVAILABLE else None)
+        if AVAILABLE and left.more:
+            await self._copy_spliced(sink, left)
+        if size is not None and left.size:
+            raise EOFError
+
+    async def _copy_buffered(self, sink: Channel, left: Left, limit: int | None) -> None:
+        """Through a buffer of ours, until ``limit`` bytes have gone."""
+        buffer = memoryview(bytearray(left.of(_COPY)))
+        while left.more and (limit is None or limit > 0):
+            read = await self._loop.sock_recv_into(self._socket, buffer[: left.of(_COPY)])
+            left.take(read)
             await self._loop.sock_sendall(sink._socket, buffer[:read])
             await asyncio.sleep(0)  # a fast transfer never waits for a socket, and would let nobody else run
-            left = None if left is None else left - read
-        if left:
-            raise EOFError
+            limit = None if limit is None else limit - read
+
+    async def _copy_spliced(self, sink: Channel, left: Left) -> None:
+        pipe = Pipe()
+        try:
+            while left.more:
+                read = await pipe.fill(self._socket.fileno(), left.size)
+                left.take(read)
+                await pipe.drain(sink._socket.fileno(), read)
+                await asyncio.sleep(0)
+        finally:
+            pipe.close()
 
     async def linger(self, size: int, seconds: float) -> None:
         """Say that nothing more comes, and read on a little: closing on unread bytes would lose the last answer."""

@@ -23,6 +23,7 @@ from sandbox.network.visit import Rules, Visit
 
 _BACKLOG = 128
 _MAX_VISITS = 256
+_SEND_BUFFER = 1024 * 1024  # with the system's default, a fast download spends its time waiting for room
 _PAUSE = 0.1
 _LINGER_BYTES, _LINGER_SECONDS = 1024 * 1024, 1.0
 
@@ -111,6 +112,7 @@ class Proxy:
                     self._room.release()
                     await asyncio.sleep(_PAUSE)
                     continue
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
                 self._count += 1
                 visit = Visit(self._count, Channel(client), self._rules)
                 task = loop.create_task(self._serve(visit))

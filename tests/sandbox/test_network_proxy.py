@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import socket
 import stat
+from pathlib import Path
 
 import pytest
 
-from sandbox.network import Caps, ConnectionEvent, Proxy, Verdict
+from sandbox.network import Caps, ConnectionEvent, Proxy, Verdict, channel
 from sandbox.network.dial import dial, resolve, system_resolver
 from sandbox.network.hosts import Target
 from sandbox.network.refusals import Refused
@@ -231,6 +233,29 @@ async def test_a_cap_on_what_comes_down_cuts_the_answer() -> None:
         assert len(await at.get()) < 110_000
         end = await at.last()
         assert (end.verdict, end.rule) == (Verdict.REFUSED, "bytes_down") and end.bytes_down <= 100_000
+
+
+@pytest.mark.parametrize("spliced", [True, False])
+async def test_a_long_transfer_arrives_whole_and_its_cap_holds(spliced: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "AVAILABLE", spliced and channel.AVAILABLE)
+    content = random.Random(7).randbytes(3_000_000)
+
+    async def long(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(content) + content + b"more")
+        writer.close()
+
+    async with site(long, caps=Caps(bytes_down=5_000_000)) as at:
+        assert (await at.get()).partition(b"\r\n\r\n")[2] == content
+        end = await at.last()
+        assert end.verdict is Verdict.CLOSED and len(content) < end.bytes_down < len(content) + 200
+        rest = (await at.get()).partition(b"\r\n\r\n")[2]
+        assert content.startswith(rest) and len(rest) < 2_000_000
+        assert (await at.last(2)).rule == "bytes_down"
+        descriptors = len(list(Path("/proc/self/fd").iterdir()))
+        await at.get()
+        await at.last(3)
+        assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors
 
 
 async def test_open_connections_are_capped() -> None:
