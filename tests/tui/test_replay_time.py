@@ -15,7 +15,7 @@ from tests import strategies
 from tests.tui.replay_kit import AT, TRACK, call, demo_events, long_session, result, said, timed
 from tui.replay.clock import BEAT, SPEEDS, faster, gap, scene_of
 from tui.replay.moments import RANK, Moment, find_moments
-from tui.replay.playhead import Playhead
+from tui.replay.playhead import MOST, Playhead
 from tui.replay.stream import IDLE, pieces_of
 from tui.replay.track import cell_of, make_track, position_of, tenth
 
@@ -216,6 +216,12 @@ def test_a_burst_at_one_moment_is_played_over_several_frames() -> None:
     events = timed(long_session(300), [0.0] * len(long_session(300)))
     head = Playhead(events)
     assert 0 < len(head.advance(32 / 30)) < 60
+
+
+def test_what_takes_no_time_is_played_over_several_frames_too() -> None:
+    head = Playhead(timed([ev.TurnStarted(turn=n, model="m") for n in range(3 * MOST)], [0.0] * 3 * MOST))
+    assert [len(head.advance(1)) for _ in range(3)] == [MOST] * 3
+    assert head.at_end
 
 
 def test_seeking_forgets_what_was_half_written() -> None:
