@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.pilot import Pilot
 
 from tests.tui.dialog_kit import MARKUP, Desk
 from tui.widgets.composer_editor import Editor
+from tui.widgets.composer_terminal import PasteParser
 
 FAMILY, ACCENT = "👩‍👩‍👧", "e\u0301"
 
@@ -42,14 +42,14 @@ class Seat:
         at = 1000.0
         for char in text:
             at += 1.0
-            for event in XTermParser().feed(char):
+            for event in PasteParser().feed(char):
                 event.time = at
                 self.app.post_message(event)
         await self.pilot.pause()
 
     async def write(self, data: str) -> None:
         """What a terminal sends in one write."""
-        for event in XTermParser().feed(data):
+        for event in PasteParser().feed(data):
             event.time = 1000.0
             self.app.post_message(event)
         await self.pilot.pause()
@@ -157,6 +157,15 @@ async def test_a_megabyte_in_brackets() -> None:
         await s.write(f"\x1b[200~{text}\x1b[201~")
         await s.pilot.press("enter")
         assert (await s.said())[1] == text.rstrip()
+
+
+async def test_a_coloured_log_in_brackets_is_text_and_sends_nothing() -> None:
+    async with seat() as s:
+        log = "ab\x1b[31mred\x1b[0m\rx\x1b"
+        await s.write(f"\x1b[200~{log}\x1b[201~")
+        await s.pilot.pause()
+        assert not s.app.said
+        assert s.app.composer.text == log.replace("\r", "\n")
 
 
 async def test_many_keys_in_one_write_are_one_paste_and_lines_in_it_send_nothing() -> None:

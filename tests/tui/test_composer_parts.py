@@ -8,14 +8,15 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from textual._xterm_parser import XTermParser
+from textual import events
+from textual.message import Message
 
-from tui.widgets import composer_editor
 from tui.widgets.composer_burst import GAP, SOON, Burst
 from tui.widgets.composer_complete import Wanted, command_of, matching, nearest, wanted
 from tui.widgets.composer_graphemes import after, before, grapheme_at
 from tui.widgets.composer_history import History
 from tui.widgets.composer_pastes import Pastes, tidy
+from tui.widgets.composer_terminal import PasteParser, teach_textual
 
 FAMILY, FLAG, ACCENT = "👩‍👩‍👧", "🇩🇪", "e\u0301"
 
@@ -177,8 +178,20 @@ def test_commands_are_found_by_their_letters() -> None:
 
 @pytest.mark.parametrize("sent", ["\x1b\r", "\x1b[13;3u"])
 def test_alt_enter_is_known_however_a_terminal_sends_it(sent: str) -> None:
-    assert composer_editor.Editor
-    assert [event.key for event in XTermParser().feed(sent)] == ["alt+enter"]  # type: ignore[attr-defined]
+    teach_textual()
+    assert [event.key for event in PasteParser().feed(sent)] == ["alt+enter"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("size", [1, 3, 4096])
+def test_a_paste_is_taken_whole_however_it_is_read(size: int) -> None:
+    text = "a\x1b[31mb\x1b[20\r\x1b[1"
+    parser = PasteParser()
+    seen: list[Message] = list(parser.feed("x\x1b[200~"))
+    data = f"{text}\x1b[201~y\x1b[A"
+    for at in range(0, len(data), size):
+        seen += parser.feed(data[at : at + size])
+    said = [event.text if isinstance(event, events.Paste) else getattr(event, "key", "") for event in seen]
+    assert said == ["x", text, "y", "up"]
 
 
 def test_importing_it_loads_no_syntax_parser_and_leaves_it_importable() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 import pytest
@@ -132,8 +133,6 @@ def test_the_keys_say_only_what_can_be_done() -> None:
 
 
 def test_the_countdown_counts_from_when_it_was_asked() -> None:
-    from datetime import UTC, datetime, timedelta
-
     at = datetime(2030, 1, 1, tzinfo=UTC)
     asked = request(at=at, expires_in=300.0)
     assert view.time_left(asked, at + timedelta(seconds=8)) == 292

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 import themes
 from engine.commands import Decide
+from engine.text import visible
 from tui.dialogs import approval_view as view
 from tui.dialogs.considered import Considered
 from tui.dialogs.entry import Entry
@@ -253,7 +254,7 @@ class ApprovalDialog(Considered[Decide | None]):
             self._decide("deny", reason=text)
         elif not text:
             self.say("an empty command runs nothing; Esc returns")
-        elif event.text == self.request.subject:
+        elif event.text == visible(self.request.subject):
             self.say("nothing was changed; Esc returns, then y allows it")
         else:
             self._decide("edit", command=event.text.rstrip("\n"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import ClassVar, Literal
 
 from rich.style import Style
 from rich.text import Text
-from textual import _ansi_sequences, events
+from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
@@ -17,17 +16,12 @@ from tui.roles import Roles
 from tui.widgets.composer_area import JOINERS, Area
 from tui.widgets.composer_burst import QUIET, Burst
 from tui.widgets.composer_pastes import Pastes, tidy
+from tui.widgets.composer_terminal import teach_textual
 
 Kind = Literal["steer", "follow_up"]
 
 
-class _Keys(StrEnum):
-    ALT_ENTER = "alt+enter"
-
-
-# Most terminals send Alt+Enter as ESC and a carriage return, which Textual would read as a late Enter.
-_known: dict[str, object] = _ansi_sequences.ANSI_SEQUENCES_KEYS  # type: ignore[assignment]
-_known["\x1b\r"] = _known["\x1b\n"] = (_Keys.ALT_ENTER,)
+teach_textual()
 
 
 class Editor(Area):
