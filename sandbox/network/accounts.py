@@ -15,19 +15,46 @@ _WAIT = "wait, or make fewer requests"
 _MORE = "the person can raise this cap in the policy"
 
 
+class Credit:
+    """So many a minute, and as many at once after a quiet minute."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = per_minute / 60
+        self._most = self._left = float(per_minute)
+        self._clock = clock
+        self._at = clock()
+
+    def spend(self) -> bool:
+        """Take one, if there is one."""
+        self._fill()
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+    def borrow(self) -> float:
+        """Take one even when there is none. Seconds until it would have been there."""
+        self._fill()
+        self._left -= 1
+        return max(0.0, -self._left / self._rate)
+
+    def _fill(self) -> None:
+        now = self._clock()
+        self._left = min(self._most, self._left + (now - self._at) * self._rate)
+        self._at = now
+
+
 class Account:
     """What one call has used. Every method that would go past a cap raises Refused with the cap's name."""
 
     def __init__(self, call: str, caps: Caps, clock: Callable[[], float] = time.monotonic) -> None:
         self.call = call
         self.caps = caps
-        self._clock = clock
         self._requests = 0
         self._open = 0
         self._up = 0
         self._down = 0
-        self._credit = float(caps.requests_per_minute)
-        self._credited = clock()
+        self._credit = Credit(caps.requests_per_minute, clock)
 
     @contextmanager
     def request(self) -> Iterator[None]:
@@ -36,21 +63,14 @@ class Account:
             raise _over("connections", f"{self.caps.connections} connections are open already", _WAIT)
         if self._requests >= self.caps.requests:
             raise _over("requests", f"this call has made {self.caps.requests} requests", _MORE)
-        self._spend_credit()
+        if not self._credit.spend():
+            raise _over("requests_per_minute", f"more than {self.caps.requests_per_minute} requests a minute", _WAIT)
         self._requests += 1
         self._open += 1
         try:
             yield
         finally:
             self._open -= 1
-
-    def _spend_credit(self) -> None:
-        now, rate = self._clock(), self.caps.requests_per_minute
-        self._credit = min(rate, self._credit + (now - self._credited) * rate / 60)
-        self._credited = now
-        if self._credit < 1:
-            raise _over("requests_per_minute", f"more than {rate} requests a minute", _WAIT)
-        self._credit -= 1
 
     def sent(self, size: int) -> None:
         """Count bytes on their way out, before they go."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from ipaddress import ip_address
 
 from sandbox.network.addresses import Address, refusal
@@ -14,13 +16,16 @@ from sandbox.network.refusals import Refused, Unreachable
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 Judge = Callable[[Address], str]
 
+# Threads of our own: a slow name server must not hold up what else the app does in threads.
+_RESOLVERS = ThreadPoolExecutor(4, thread_name_prefix="resolver")
 _MAX_ADDRESSES = 64
 _MAX_TRIES = 4
 
 
 async def system_resolver(host: str) -> list[str]:
     """The addresses the host's resolver gives. The name is absolute: no search domain is ever put behind it."""
-    found = await asyncio.get_running_loop().getaddrinfo(host + ".", None, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host + ".", None, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_RESOLVERS, look_up)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 

@@ -8,9 +8,10 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """ALLOWED comes before the first byte goes out; one of the others ends every connection.
+    """ALLOWED comes before the first byte goes out; one of the others ends it.
 
     REFUSED: a rule refused it, or cut it. FAILED: allowed but not reached. CLOSED: it went its way.
+    A client that goes away before it is let out or refused leaves no event.
     """
 
     ALLOWED = "allowed"

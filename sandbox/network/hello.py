@@ -39,14 +39,13 @@ async def read_hello(client: Channel, host: str) -> bytes:
             needed = 4 + int.from_bytes(message[1:4])
             if message[0] != _CLIENT_HELLO or needed > _MAX_HELLO:
                 raise _broken("it is no ClientHello, or far too long")
-    if len(message) > needed:
-        raise _broken("something follows it in its record")
     check_name(server_name(bytes(message[4:])), host)
     return bytes(raw)
 
 
 def server_name(body: bytes) -> bytes:
-    """The name in a ClientHello's body. Raises Refused when there is none, more than one, or a hidden one."""
+    """The name in a ClientHello's body. Raises Refused when there is none, more than one, or a hidden one; and when
+    the body does not end where its lengths say, so that nothing comes after it in its record."""
     try:
         found = _extensions(body)
         for number, what in _ENCRYPTED.items():

@@ -12,7 +12,7 @@ import socket
 from pathlib import Path
 
 from sandbox.network import http_door, socks_door
-from sandbox.network.accounts import Account, Accounts
+from sandbox.network.accounts import Account, Accounts, Credit
 from sandbox.network.addresses import refusal
 from sandbox.network.allowed import Allowed
 from sandbox.network.channel import Channel
@@ -25,6 +25,7 @@ _BACKLOG = 128
 _MAX_VISITS = 256
 _SEND_BUFFER = 1024 * 1024  # with the system's default, a fast download spends its time waiting for room
 _PAUSE = 0.1
+_REFUSALS_PER_MINUTE = 600  # a program that tries everything fills no record
 _LINGER_BYTES, _LINGER_SECONDS = 1024 * 1024, 1.0
 
 
@@ -51,6 +52,7 @@ class Proxy:
         self._rules = Rules(allowed, self._accounts, resolver, judge, on_event)
         self._visits: dict[asyncio.Task[None], Visit] = {}
         self._room = asyncio.Semaphore(_MAX_VISITS)
+        self._refusals = Credit(_REFUSALS_PER_MINUTE)
         self._count = 0
         self._path: Path | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -130,17 +132,20 @@ class Proxy:
         """One client to its end; the last event says how it ended."""
         try:
             await self._speak(visit)
-            visit.report(Verdict.CLOSED)
+            visit.closed()
         except Refused as refused:
             verdict = Verdict.FAILED if isinstance(refused, Unreachable) else Verdict.REFUSED
-            visit.report(verdict, refused.rule, refused.reason)
+            try:
+                await asyncio.sleep(self._refusals.borrow())
+            finally:
+                visit.report(verdict, refused.rule, refused.reason)
             await _tell(visit, refused)
         except EOFError:
-            visit.report(Verdict.CLOSED, reason="it ended early")
+            visit.closed("it ended early")
         except OSError as error:
-            visit.report(Verdict.CLOSED, reason=f"it was cut off: {error.strerror or error}")
+            visit.closed(f"it was cut off: {error.strerror or error}")
         except asyncio.CancelledError:
-            visit.report(Verdict.CLOSED, reason="the call ended")
+            visit.closed("the call ended")
             raise
 
     async def _speak(self, visit: Visit) -> None:

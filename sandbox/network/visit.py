@@ -155,6 +155,11 @@ class Visit:
     def _age(self) -> float:
         return time.monotonic() - self._started
 
+    def closed(self, reason: str = "") -> None:
+        """The connection has ended. One that was never let out has nothing to report."""
+        if self._address:
+            self.report(Verdict.CLOSED, reason=reason)
+
     def report(self, verdict: Verdict, rule: str = "", reason: str = "") -> None:
         """Tell the record. When it cannot be kept, nothing is let out: what the callback raises becomes a refusal."""
         call = self.account.call if self.account is not None else ""

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.network import Caps, ConnectionEvent, Proxy, Verdict, channel
+from sandbox.network import Caps, ConnectionEvent, Proxy, Verdict, splice
+from sandbox.network.accounts import Credit
 from sandbox.network.dial import dial, resolve, system_resolver
 from sandbox.network.hosts import Target
 from sandbox.network.refusals import Refused
@@ -175,9 +176,16 @@ async def test_this_machine_is_not_reached_by_its_own_address() -> None:
         await dial(Target("own.test", 80), addresses)
 
 
-async def test_the_system_resolver_knows_no_search_domains() -> None:
-    with pytest.raises(OSError):
-        await system_resolver("no-such-name.invalid")
+async def test_the_system_resolver_knows_no_search_domains(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def getaddrinfo(host: str, *_rest: object, **_options: object) -> list[tuple[object, ...]]:
+        asked.append(host)
+        return [(2, 1, 6, "", ("8.8.8.8", 0)), (2, 1, 6, "", ("8.8.8.8", 0)), (10, 1, 6, "", ("2600::1", 0, 0, 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    assert await system_resolver("example.com") == ["8.8.8.8", "2600::1"]
+    assert asked == ["example.com."]
 
 
 async def test_without_the_token_nothing_is_even_looked_at() -> None:
@@ -237,7 +245,7 @@ async def test_a_cap_on_what_comes_down_cuts_the_answer() -> None:
 
 @pytest.mark.parametrize("spliced", [True, False])
 async def test_a_long_transfer_arrives_whole_and_its_cap_holds(spliced: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channel, "AVAILABLE", spliced and channel.AVAILABLE)
+    monkeypatch.setattr("sandbox.network.channel.AVAILABLE", spliced and splice.AVAILABLE)
     content = random.Random(7).randbytes(3_000_000)
 
     async def long(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -298,6 +306,41 @@ async def test_what_cannot_be_recorded_does_not_get_out() -> None:
         answer = await at.get()
         assert answer.startswith(b"HTTP/1.1 403 record: ") and b"no space left" in answer
         assert at.seen == []
+
+
+async def test_a_flood_of_refusals_is_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.network.proxy._REFUSALS_PER_MINUTE", 3)
+    async with site() as at:
+        for _ in range(3):
+            assert (await at.ask(b"nonsense\r\n\r\n")).startswith(b"HTTP/1.1 400")
+        reader, writer = await at.connect()
+        writer.write(b"nonsense\r\n\r\n")
+        assert (await at.get()).endswith(b"hello")  # others are not held up
+        assert not reader.at_eof() and len([e for e in at.events if e.verdict is Verdict.REFUSED]) == 3
+        await at.proxy.close()
+        assert len([e for e in at.events if e.verdict is Verdict.REFUSED]) == 4  # late, but never lost
+        writer.close()
+
+
+def test_credit_comes_back_with_time() -> None:
+    now = 0.0
+    credit = Credit(60, lambda: now)
+    assert [credit.spend() for _ in range(61)] == [True] * 60 + [False]
+    now = 1.5
+    assert credit.spend() and not credit.spend() and credit.borrow() == 0.5
+    now = 1000.0
+    assert [credit.borrow() for _ in range(62)] == [0.0] * 60 + [1.0, 2.0]
+
+
+async def test_a_client_that_says_nothing_leaves_no_event() -> None:
+    async with site() as at:
+        for data in (b"", b"\x05", b"GET "):
+            _, writer = await at.connect()
+            writer.write(data)
+            writer.close()
+        await at.get()
+        await at.last()
+        assert {event.kind for event in at.events} == {"http"} and len(at.events) == 2
 
 
 async def test_the_socket_is_for_this_user_and_goes_with_the_proxy() -> None:

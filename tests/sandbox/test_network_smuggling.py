@@ -44,6 +44,7 @@ async def test_a_head_that_can_be_read_in_two_ways(lines: list[bytes]) -> None:
     async with site() as at:
         answer = await at.get(*lines, body=b"0\r\n\r\n" + HIDDEN)
         assert answer.startswith((b"HTTP/1.1 400 request: ", b"HTTP/1.1 431 head: ")), answer
+        assert (b"folded" in answer) == (lines == LINES["a folded header"])
         assert (await at.last()).verdict is Verdict.REFUSED
         assert at.seen == []
 
@@ -121,6 +122,7 @@ async def test_chunks_are_written_anew() -> None:
     [
         b"3\nabc\r\n0\r\n\r\n",
         b"3\r\nabcd\r\n0\r\n\r\n",
+        b"3\r\nabcXX0\r\n\r\n",
         b"+3\r\nabc\r\n",
         b"0x3\r\nabc\r\n",
         b"3 \r\nabc\r\n",
@@ -203,6 +205,7 @@ async def test_in_a_tunnel_a_request_stays_with_its_host() -> None:
         (b"GET / HTTP/1.1", b"other.test", b"403"),
         (b"GET http://other.test/ HTTP/1.1", None, b"400"),
         (b"CONNECT other.test:443 HTTP/1.1", None, b"400"),
+        (b"CONNECT / HTTP/1.1", None, b"400"),
     ):
         async with site() as at:
             reader, writer, _ = await at.tunnel()
