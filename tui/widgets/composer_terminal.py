@@ -1,8 +1,9 @@
 """What terminals send while a person types, where Textual's parser would misread it.
 
-Two things. Most terminals send Alt+Enter as ESC and a carriage return, which Textual takes for a late Enter. And a
-bracketed paste that holds an escape sequence (a coloured log) is taken apart into keys, an Enter among them: what is
-between the two marks of a paste is text, whatever it looks like.
+Three things. Most terminals send Alt+Enter as ESC and a carriage return, which Textual takes for a late Enter. They send
+Alt+1 as ESC and the digit, which Textual takes for the ``¡`` of a Mac's Option key. And a bracketed paste that holds an
+escape sequence (a coloured log) is taken apart into keys, an Enter among them: what is between the two marks of a paste
+is text, whatever it looks like.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ from textual.message import Message
 
 class _Keys(StrEnum):
     ALT_ENTER = "alt+enter"
+    ALT_1 = "alt+1"
+    ALT_2 = "alt+2"
+    ALT_3 = "alt+3"
+    ALT_4 = "alt+4"
+    ALT_5 = "alt+5"
+    ALT_6 = "alt+6"
 
 
 class PasteParser(XTermParser):
@@ -53,7 +60,8 @@ class PasteParser(XTermParser):
 
 
 def teach_textual() -> None:
-    """Make Textual read both as they are meant. Before the app takes hold of the terminal; once is enough."""
+    """Make Textual read them as they are meant. Before the app takes hold of the terminal; once is enough."""
     known: dict[str, object] = _ansi_sequences.ANSI_SEQUENCES_KEYS  # type: ignore[assignment]
     known["\x1b\r"] = known["\x1b\n"] = (_Keys.ALT_ENTER,)
+    known.update({f"\x1b{key[-1]}": (key,) for key in _Keys if key[-1].isdigit()})
     linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
