@@ -18,16 +18,26 @@ class Network(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Hard limits of one command. Sizes in bytes, times in seconds.
+    """Hard limits of one command, for all its processes together unless said otherwise. Sizes in bytes, times in
+    seconds. What holds each of them, and how exactly, is told in `sandbox.limits`.
 
-    output_bytes: how much output is kept (the rest is counted, not stored). memory_bytes and file_bytes hold for each
-    process. wall_seconds caps whatever time-out a call asks for, background commands included.
+    output_bytes: how much output is kept (the rest is counted, not stored). printed_bytes: how much it may print.
+    memory_bytes: in all, and for each process. processes: with their threads. file_bytes: of each file. open_files: of
+    each process. written_bytes, files: how much more, and how many more, the workspace may hold because of it.
+    scratch_bytes: what /tmp, the home folder and /dev/shm may each hold; they live in memory. wall_seconds caps
+    whatever time-out a call asks for, background commands included.
     """
 
     output_bytes: int = 64 * 1024 * 1024
+    printed_bytes: int = 4 * 1024**3
     memory_bytes: int = 8 * 1024**3
+    processes: int = 2048
+    cpu_seconds: float = 4 * 3600.0
     file_bytes: int = 4 * 1024**3
     open_files: int = 4096
+    written_bytes: int = 16 * 1024**3
+    files: int = 500_000
+    scratch_bytes: int = 2 * 1024**3
     wall_seconds: float = 3600.0
 
 
