@@ -108,13 +108,15 @@ class Broker:
         self._record("command", caller, prepared.request, answer)
         if isinstance(op, RunCommand) and op.background:
             return replace(await self._start(op, prepared.argv, caller, prepared.request), command=edited)
-        done = await self._sandbox.exec(prepared.argv, cwd=op.cwd, env=op.env, timeout=op.timeout, on_output=on_output)
+        done = await self._sandbox.exec(
+            prepared.argv, cwd=op.cwd, env=op.env, timeout=op.timeout, on_output=on_output, call=caller.call_id
+        )
         return replace(self._ended("command", caller, prepared.request, done), command=edited)
 
     async def _start(self, op: RunCommand, argv: tuple[str, ...], caller: Caller, request: ApprovalRequest) -> Outcome:
         if full := self._backgrounds.full():
             return full
-        started = await self._sandbox.spawn(argv, cwd=op.cwd, env=op.env)
+        started = await self._sandbox.spawn(argv, cwd=op.cwd, env=op.env, call=caller.call_id)
         if isinstance(started, Outcome):
             return self._ended("command", caller, request, started)
         return self._backgrounds.add(started, lambda done: self._ended("command", caller, request, done))

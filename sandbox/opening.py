@@ -11,6 +11,7 @@ from sandbox.backends import pick_backend
 from sandbox.backends.base import Backend
 from sandbox.backends.mounts import check_workspace
 from sandbox.broker import Broker
+from sandbox.connections import recorder
 from sandbox.gate import Gate
 from sandbox.identity import Identities
 from sandbox.policy import Policy
@@ -32,7 +33,7 @@ class Parts:
         """Raises ValueError for an unknown mode."""
         found = self.backend.capabilities()
         gate = Gate(mode, self.book, asker, timeout, walls=found.contained)
-        sandbox = await self.backend.start(self.policy)
+        sandbox = await self.backend.start(self.policy, recorder(self.audit, self.policy.name))
         requests = Requests(self.policy, self.identities, sandbox.path, found.contained, timeout)
         return Broker(self.policy, sandbox, found, gate, requests, self.audit)
 

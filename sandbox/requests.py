@@ -14,6 +14,7 @@ from sandbox.approval import ApprovalRequest, digest_of
 from sandbox.assess import assess_read, assess_write, refusal
 from sandbox.backends.base import Place
 from sandbox.backends.environment import refused_names
+from sandbox.connections import reachable
 from sandbox.identity import Identities, Program
 from sandbox.operations import RunArgv, RunCommand, WriteFile
 from sandbox.policy import Network, Policy
@@ -145,8 +146,10 @@ class Requests:
         if program is not None and program.changed:
             reason = f"{program.path} has changed since it was first used here"
             found = replace(found, risk=max(found.risk, Risk.HIGH), reasons=(*found.reasons, reason), contained=False)
-        held = self.walls and self.policy.network is Network.OFF
-        return found if held else replace(found, contained=False)
+        if self.walls and self.policy.network is Network.OFF:
+            return found
+        reach = reachable(self.policy) if found.risk > Risk.LOW else ()
+        return replace(found, effects=(*found.effects, *reach), contained=False)
 
 
 def _shell() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sandbox.audit import Record
 
-_TYPES = ("command", "write", "result", "decision", "denied", "blocked", "recovered")
+_TYPES = ("command", "write", "result", "decision", "denied", "blocked", "connection", "recovered")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _PAUSE = 0.2
 

@@ -88,11 +88,13 @@ def _execute(backend: Backend, policy: Policy, argv: list[str]) -> int:
 
     from engine.paths import Home
     from sandbox.audit import Audit
+    from sandbox.connections import recorder
 
+    audit = Audit(Home.here().audit)
     record = {"kind": "command", "subject": shlex.join(argv), "cwd": str(policy.workspace), "policy": policy.name}
     try:
-        Audit(Home.here().audit).write("command", **record, backend=backend.name, by="person", tool="sandbox exec")
-        return backend.foreground(policy, argv)
+        audit.write("command", **record, backend=backend.name, by="person", tool="sandbox exec")
+        return backend.foreground(policy, argv, on_connection=recorder(audit, policy.name))
     except FileNotFoundError:
         return _fail(f"{argv[0]}: not found", _NOT_FOUND)
     except (OSError, ValueError) as error:

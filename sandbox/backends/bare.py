@@ -17,6 +17,8 @@ from sandbox.backends.foreground import run_foreground
 from sandbox.backends.local import LocalSandbox
 from sandbox.backends.mounts import Bind
 from sandbox.backends.running import Launch, argv_bytes
+from sandbox.backends.way_out import Way, unheard
+from sandbox.network.events import OnEvent
 from sandbox.policy import Policy
 
 
@@ -28,8 +30,15 @@ class Wrap:
         self.path = os.environ.get("PATH", os.defpath)
         self.python = sys.executable, str(Path(__file__).parent.parent.parent)
 
-    def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
-        """``binds`` are for backends that have walls. Raises ValueError when a word holds a NUL."""
+    def launch(
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        binds: tuple[Bind, ...],
+        way: Way | None = None,
+    ) -> Launch:
+        """``binds`` and ``way`` are for backends that have walls. Raises ValueError when a word holds a NUL."""
         argv_bytes(argv)
         scrubbed = environment.build(self.policy, str(Path.home()), self.path, env)
         return Launch(tuple(argv), cwd=str(self.policy.workspace / cwd), env=scrubbed)
@@ -48,11 +57,11 @@ class BareBackend:
         """It runs programs, but nothing of what a sandbox is for works: it never counts as one."""
         return Capabilities(self.name, works=False, contained=False, why=self._why, hint=self._hint)
 
-    async def start(self, policy: Policy) -> LocalSandbox:
-        """Nothing is started yet. Raises WorkspaceError for an unusable workspace."""
-        return LocalSandbox(_wrap(policy), guarded=False)
+    async def start(self, policy: Policy, on_connection: OnEvent = unheard) -> LocalSandbox:
+        """Nothing is started yet; connections go by unseen. Raises WorkspaceError for an unusable workspace."""
+        return LocalSandbox(_wrap(policy), None, guarded=False)
 
-    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".") -> int:
+    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".", on_connection: OnEvent = unheard) -> int:
         """Run one program on the caller's own stdin, stdout and stderr. Returns its exit code."""
         return run_foreground(_wrap(policy), argv, cwd)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sandbox.network.events import OnEvent
 from sandbox.operations import ListFiles, Outcome, ReadFile, SearchFiles, WriteFile
 from sandbox.policy import Policy
 
@@ -62,7 +63,10 @@ class Process(Protocol):
 
 
 class Sandbox(Protocol):
-    """A started sandbox for one policy. Every method is safe to cancel: the process tree is gone when it returns."""
+    """A started sandbox for one policy. Every method is safe to cancel: the process tree is gone when it returns.
+
+    call: name of the tool call, for the record of the connections it makes.
+    """
 
     async def exec(
         self,
@@ -72,10 +76,11 @@ class Sandbox(Protocol):
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
         on_output: OnOutput | None = None,
+        call: str = "",
     ) -> Outcome: ...
 
     async def spawn(
-        self, argv: Sequence[str], *, cwd: str = ".", env: Mapping[str, str] | None = None
+        self, argv: Sequence[str], *, cwd: str = ".", env: Mapping[str, str] | None = None, call: str = ""
     ) -> Process | Outcome: ...
 
     @property
@@ -89,10 +94,11 @@ class Sandbox(Protocol):
 
 
 class Backend(Protocol):
-    """A way of containing processes."""
+    """A way of containing processes. on_connection: told every decision about the network; it may raise, which
+    refuses."""
 
     name: str
 
     def capabilities(self) -> Capabilities: ...
-    async def start(self, policy: Policy) -> Sandbox: ...
-    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".") -> int: ...
+    async def start(self, policy: Policy, on_connection: OnEvent = ...) -> Sandbox: ...
+    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ..., on_connection: OnEvent = ...) -> int: ...

@@ -20,10 +20,15 @@ from sandbox.backends.foreground import run_foreground
 from sandbox.backends.local import LocalSandbox
 from sandbox.backends.mounts import Bind
 from sandbox.backends.running import Launch, argv_bytes
+from sandbox.backends.way_out import Way, WayOut, unheard, way_out_of
+from sandbox.network import bridge
+from sandbox.network.events import OnEvent
 from sandbox.policy import Network, Policy
 
 _HELPER = Path(__file__).parent.parent / "helper"
 _PROBE_SECONDS = 10
+_BRIDGE, _PROXY = f"{mounts.HELPER}/bridge.py", f"{mounts.HELPER}/proxy"
+_PROXY_PORT = 18080
 
 
 @cache
@@ -55,10 +60,22 @@ class Wrap:
         self._files = ((f"{self._home}/.gitconfig", who),) if who else ()
         self.python = os.path.realpath(sys.executable), mounts.HELPER
 
-    def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch:
+    def launch(
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        binds: tuple[Bind, ...],
+        way: Way | None = None,
+    ) -> Launch:
         """The bwrap call for ``argv``. Raises ValueError when a word holds a NUL."""
         argv_bytes(argv)
-        words = mounts.fresh(self.policy, self._roots, binds, _HELPER)
+        shown = {_HELPER: f"{mounts.HELPER}/sandbox/helper"}
+        if way is not None:
+            shown |= {Path(bridge.__file__): _BRIDGE, way.socket: _PROXY}
+            env = dict(env) | {bridge.TOKEN: way.token}
+            argv = (self.python[0], "-I", "-S", _BRIDGE, _PROXY, str(_PROXY_PORT), "--", *argv)
+        words = mounts.fresh(self.policy, self._roots, binds, shown)
         words += ["--chdir", os.path.normpath(self.policy.workspace / Path(cwd).expanduser()), "--clearenv"]
         for name, value in environment.build(self.policy, self._home, self.path, self._tools | dict(env)).items():
             words += ["--setenv", name, value]
@@ -68,7 +85,7 @@ class Wrap:
 
 def _isolation(network: Network) -> list[str]:
     spaces = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup"]
-    if network is Network.OFF:
+    if network is not Network.FULL:
         spaces.append("--unshare-net")
     return [*spaces, "--hostname", "sandbox", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent"]
 
@@ -82,13 +99,15 @@ class BubblewrapBackend:
         """Found out by running a program for real, once."""
         return _probe()
 
-    async def start(self, policy: Policy) -> LocalSandbox:
+    async def start(self, policy: Policy, on_connection: OnEvent = unheard) -> LocalSandbox:
         """A sandbox for ``policy``; nothing is started yet. Raises WorkspaceError for an unusable workspace."""
-        return LocalSandbox(_wrap(policy), guarded=True)
+        wrap = _wrap(policy)
+        return LocalSandbox(wrap, WayOut(wrap.policy, on_connection), guarded=True)
 
-    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".") -> int:
+    def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".", on_connection: OnEvent = unheard) -> int:
         """Run one program on the caller's own stdin, stdout and stderr. Returns its exit code."""
-        return run_foreground(_wrap(policy), argv, cwd)
+        with way_out_of(policy, on_connection) as way:
+            return run_foreground(_wrap(policy), argv, cwd, way)
 
 
 def _wrap(policy: Policy) -> Wrap:

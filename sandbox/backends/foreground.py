@@ -14,11 +14,12 @@ from sandbox.backends.guard import Protection, survey, sweep
 from sandbox.backends.local import Wrap
 from sandbox.backends.running import Starter, let_go
 from sandbox.backends.tree import Group
+from sandbox.backends.way_out import Way
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str) -> int:
+def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str, way: Way | None = None) -> int:
     """Run ``argv`` with inherited stdin, stdout and stderr. Must be called from the main thread.
 
     Returns its exit code, 128 + N when signal N ended it. Raises OSError or ValueError when it cannot be started.
@@ -28,7 +29,7 @@ def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str) -> int:
     if shutil.which(program, path=wrap.path) is None:
         raise FileNotFoundError(errno.ENOENT, "no such program", argv[0])
     protection = survey(policy.workspace, policy.protected) if policy.writable else Protection()
-    with Starter(wrap.launch(argv, cwd, {}, protection.binds)) as starter:
+    with Starter(wrap.launch(argv, cwd, {}, protection.binds, way)) as starter:
         launch = starter.launch
         process = subprocess.Popen(
             starter.argv, cwd=launch.cwd, env=launch.env, start_new_session=True, pass_fds=starter.inherited

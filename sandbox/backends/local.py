@@ -16,6 +16,7 @@ from sandbox.backends.base import OnOutput, Place
 from sandbox.backends.files import FileHelper
 from sandbox.backends.mounts import Bind
 from sandbox.backends.running import Launch, Running
+from sandbox.backends.way_out import Way, WayOut
 from sandbox.operations import ListFiles, Outcome, ReadFile, SearchFiles, Status, WriteFile
 from sandbox.policy import Limits, Policy
 
@@ -31,7 +32,14 @@ class Wrap(Protocol):
     path: str
     python: tuple[str, str]
 
-    def launch(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], binds: tuple[Bind, ...]) -> Launch: ...
+    def launch(
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        binds: tuple[Bind, ...],
+        way: Way | None = None,
+    ) -> Launch: ...
 
 
 class Command:
@@ -123,10 +131,12 @@ class Command:
 
 
 class LocalSandbox:
-    """See `sandbox.backends.base.Sandbox`. ``guarded``: protected paths are enforced (only with real walls)."""
+    """See `sandbox.backends.base.Sandbox`. ``guarded``: protected paths are enforced (only with real walls).
+    ``way_out``: None where nothing keeps a command from the network anyway."""
 
-    def __init__(self, wrap: Wrap, *, guarded: bool) -> None:
+    def __init__(self, wrap: Wrap, way_out: WayOut | None, *, guarded: bool) -> None:
         self._wrap = wrap
+        self._way_out = way_out
         self._guarded = guarded and wrap.policy.writable
         self._active = 0
         self._watched: tuple[guard.Watched, ...] = ()
@@ -150,25 +160,47 @@ class LocalSandbox:
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
         on_output: OnOutput | None = None,
+        call: str = "",
     ) -> Outcome:
         """Run a program to its end. ``timeout`` in seconds, capped by the policy."""
         wall = self.policy.limits.wall_seconds
-        started = self._start(argv, cwd, env, on_output)
+        started = await self._start(argv, cwd, env, call, on_output)
         if isinstance(started, Outcome):
             return started
         return await started.finish(min(timeout if timeout is not None else wall, wall))
 
     async def spawn(
-        self, argv: Sequence[str], *, cwd: str = ".", env: Mapping[str, str] | None = None
+        self, argv: Sequence[str], *, cwd: str = ".", env: Mapping[str, str] | None = None, call: str = ""
     ) -> Command | Outcome:
         """Start a program and leave it running; an Outcome when it cannot be started. Ended by `stop` at the latest."""
-        return self._start(argv, cwd, env, None)
+        return await self._start(argv, cwd, env, call, None)
 
-    def _start(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str] | None, on_output: OnOutput | None
+    async def _start(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str] | None, call: str, on_output: OnOutput | None
     ) -> Command | Outcome:
         try:
-            launch = self._wrap.launch(argv, cwd, env or {}, self._protect())
+            way = await self._way_out.open(call) if self._way_out is not None else None
+        except (OSError, ValueError) as error:
+            return Outcome(Status.ERROR, error=f"the network could not be set up, so nothing ran: {error}")
+        started = self._start_with(way, argv, cwd, env, on_output)
+        if isinstance(started, Outcome):
+            self._shut(way)
+        return started
+
+    def _shut(self, way: Way | None) -> None:
+        if self._way_out is not None:
+            self._way_out.shut(way)
+
+    def _start_with(
+        self,
+        way: Way | None,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str] | None,
+        on_output: OnOutput | None,
+    ) -> Command | Outcome:
+        try:
+            launch = self._wrap.launch(argv, cwd, env or {}, self._protect(), way)
             run = running.start(launch, self.policy.limits, on_output)
         except ValueError as error:
             return Outcome(Status.ERROR, error=str(error), suggestion="write it without NUL characters")
@@ -180,6 +212,7 @@ class LocalSandbox:
         command = Command(run, self)
         self._commands.add(command)
         run.ended.add_done_callback(lambda _task: self._commands.discard(command))
+        run.ended.add_done_callback(lambda _task: self._shut(way))
         return command
 
     def _protect(self) -> tuple[Bind, ...]:
@@ -226,6 +259,8 @@ class LocalSandbox:
         for command in tuple(self._commands):
             await command.stop(_CANCEL_GRACE)
         await self._files.stop()
+        if self._way_out is not None:
+            await self._way_out.close()
 
 
 def explain(done: Outcome, limits: Limits) -> Outcome:
@@ -248,6 +283,9 @@ def explain(done: Outcome, limits: Limits) -> Outcome:
                 done, status=Status.ERROR, data=b"", total=0, error=f"there is no folder {folder} to run it in"
             )
         return replace(done, status=Status.ERROR, data=b"", total=0, error=f"the sandbox could not start it: {message}")
+    if code == _NOT_FOUND and done.data.startswith(b"bridge: "):
+        said = done.data.decode(errors="replace").strip().removeprefix("bridge: ")
+        return replace(done, data=b"", total=0, error=f"the program could not be started: {said}")
     if code in (128 + signal.SIGXFSZ, -signal.SIGXFSZ):
         return replace(
             done, error=f"it wrote a file larger than the limit of {limits.file_bytes:,} bytes and was stopped"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -68,16 +68,18 @@ def fixed(policy: Policy, roots: tuple[Path, ...]) -> list[str]:
     return [*out, "--bind" if policy.writable else "--ro-bind", work, work]
 
 
-def fresh(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], helper: Path) -> list[str]:
+def fresh(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], ours: Mapping[Path, str]) -> list[str]:
     """bwrap options that follow `fixed` and depend on what is there now: later mounts cover earlier ones.
 
-    binds: protected paths. helper: folder with the file helper's code.
+    binds: protected paths. ours: what the sandbox itself needs inside, read-only, and where it shows there.
     """
     out: list[str] = []
     for bind in binds:
         out += ["--ro-bind" if bind.read_only else "--bind", str(bind.path), str(bind.path)]
     out += [*_hide(policy, roots), *_mask_home(policy.workspace, roots)]
-    return [*out, "--ro-bind", str(helper), f"{HELPER}/sandbox/helper", "--remount-ro", "/"]
+    for outside, inside in ours.items():
+        out += ["--ro-bind", str(outside), inside]
+    return [*out, "--remount-ro", "/"]
 
 
 def home_inside(workspace: Path) -> str:
