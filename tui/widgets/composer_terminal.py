@@ -1,7 +1,7 @@
 """What terminals send while a person types, where Textual's parser would misread it.
 
-Three things. Most terminals send Alt+Enter as ESC and a carriage return, which Textual takes for a late Enter. They send
-Alt+1 as ESC and the digit, which Textual takes for the ``¡`` of a Mac's Option key. And a bracketed paste that holds an
+Most terminals send Alt+Enter as ESC and a carriage return, which Textual takes for a late Enter; they send
+Alt+1 as ESC and the digit; Textual takes that for a Mac's Option key and its ``¡``; and a bracketed paste that holds an
 escape sequence (a coloured log) is taken apart into keys, an Enter among them: what is between the two marks of a paste
 is text, whatever it looks like.
 """
