@@ -14,6 +14,7 @@ Count = Callable[[int], None]
 _READ = 64 * 1024
 _COPY = 64 * 1024
 _LONG = 512 * 1024
+_LINGER_BYTES, _LINGER_SECONDS = 16 * 1024 * 1024, 1.0
 
 
 class Left:
@@ -113,11 +114,12 @@ class Channel:
         finally:
             pipe.close()
 
-    async def linger(self, size: int, seconds: float) -> None:
+    async def linger(self) -> None:
         """Say that nothing more comes, and read on a little: closing on unread bytes would lose the last answer."""
         self.end()
+        size = _LINGER_BYTES
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(_LINGER_SECONDS):
                 while size > 0 and (data := await self._loop.sock_recv(self._socket, _READ)):
                     size -= len(data)
         except (TimeoutError, OSError):

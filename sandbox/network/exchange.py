@@ -16,7 +16,7 @@ from sandbox.network.refusals import Refused, Unreachable, malformed
 from sandbox.network.visit import Visit
 
 HTTP_PORT = 80
-_Work = Coroutine[Any, Any, None]
+Work = Coroutine[Any, Any, None]
 
 _INTERIM = 8
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -60,17 +60,22 @@ async def exchange(visit: Visit, request: Request, target: Target, path: str, up
     async with visit.transfer():
         visit.sent(len(head))
         await upstream.send(head)
-        await _until_answered(_upload(visit, request, body, upstream), _answer(visit, request, upstream))
+        if not await until_answered(_upload(visit, request, body, upstream), _answer(visit, request, upstream)):
+            await visit.client.linger()
 
 
-async def _until_answered(upload: _Work, answer: _Work) -> None:
-    """Both at once, until the answer is complete: a server may answer before it has heard everything."""
+async def until_answered(upload: Work, answer: Work) -> bool:
+    """Both at once, until the answer is complete: a server may answer before it has heard everything.
+
+    Returns whether the upload had come to its end by then.
+    """
     tasks = sending, answering = asyncio.ensure_future(upload), asyncio.ensure_future(answer)
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if sending.done() and not isinstance(sending.exception(), ConnectionError):
             sending.result()  # a server that has stopped listening says why in its answer
         await answering
+        return sending.done()
     finally:
         for task in tasks:
             task.cancel()

@@ -26,7 +26,6 @@ _MAX_VISITS = 256
 _SEND_BUFFER = 1024 * 1024  # with the system's default, a fast download spends its time waiting for room
 _PAUSE = 0.1
 _REFUSALS_PER_MINUTE = 600  # a program that tries everything fills no record
-_LINGER_BYTES, _LINGER_SECONDS = 1024 * 1024, 1.0
 
 
 def _unheard(_event: ConnectionEvent) -> None:
@@ -157,6 +156,6 @@ class Proxy:
 async def _tell(visit: Visit, refused: Refused) -> None:
     try:
         await visit.answer(refused)
-        await visit.client.linger(_LINGER_BYTES, _LINGER_SECONDS)
+        await visit.client.linger()
     except OSError:
         return  # the client has gone; the record has the reason

@@ -13,6 +13,7 @@ import pytest
 from sandbox.network import Caps, ConnectionEvent, Proxy, Verdict, splice
 from sandbox.network.accounts import Credit
 from sandbox.network.dial import dial, resolve, system_resolver
+from sandbox.network.exchange import until_answered
 from sandbox.network.hosts import Target
 from sandbox.network.refusals import Refused
 from tests.sandbox.network_kit import HOST, Names, Site, site
@@ -261,9 +262,41 @@ async def test_a_long_transfer_arrives_whole_and_its_cap_holds(spliced: bool, mo
         assert content.startswith(rest) and len(rest) < 2_000_000
         assert (await at.last(2)).rule == "bytes_down"
         descriptors = len(list(Path("/proc/self/fd").iterdir()))
-        await at.get()
+        at.token = at.proxy.token("another")
+        assert len(await at.get()) > len(content)
         await at.last(3)
-        assert len(list(Path("/proc/self/fd").iterdir())) <= descriptors
+        async with asyncio.timeout(10):
+            while len(list(Path("/proc/self/fd").iterdir())) > descriptors:
+                await asyncio.sleep(0.005)
+
+
+async def test_an_answer_before_the_whole_request_was_heard() -> None:
+    async def full(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig")
+        await writer.drain()
+        await reader.read()
+        writer.close()
+
+    async with site(full) as at:
+        answer = await at.get(b"Content-Length: 10000000", body=bytes(4_000_000))
+        assert answer.startswith(b"HTTP/1.1 413 ") and answer.endswith(b"big")
+
+    async def cut_off() -> None:
+        raise ConnectionResetError
+
+    async def answer_later() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    assert await until_answered(cut_off(), answer_later()) is True
+    assert await until_answered(asyncio.sleep(60), answer_later()) is False
+    with pytest.raises(EOFError):
+        await until_answered(_ends_early(), asyncio.sleep(60))
+
+
+async def _ends_early() -> None:
+    raise EOFError
 
 
 async def test_open_connections_are_capped() -> None:
@@ -280,9 +313,13 @@ async def test_time_outs() -> None:
         await reader.read()
         writer.close()
 
-    async with site(mute, caps=Caps(handshake=0.05, idle=0.05)) as at:
+    async with site(mute, caps=Caps(handshake=0.05)) as at:
         assert (await at.ask(b"GET http://")).startswith(b"HTTP/1.1 408 time: ")
+    async with site(mute, caps=Caps(idle=0.05)) as at:
         assert (await at.get()).startswith(b"HTTP/1.1 504 time: nothing came for 0.05 s")
+        end = await at.last()
+        assert (end.verdict, end.rule) == (Verdict.REFUSED, "time")
+    async with site(mute, caps=Caps(handshake=0.3)) as at:
         reader, writer, head = await at.tunnel()
         assert head.startswith(b"HTTP/1.1 200") and await asyncio.wait_for(reader.read(), 10) == b""
         writer.close()
@@ -352,66 +389,6 @@ async def test_the_socket_is_for_this_user_and_goes_with_the_proxy() -> None:
         await asyncio.wait_for(at.proxy.close(), 10)
         assert not at.socket.exists() and (await at.last()).reason == "the call ended"
         writer.close()
-
-
-async def socks(at: Site, login: bytes, request: bytes) -> tuple[bytes, asyncio.StreamReader, asyncio.StreamWriter]:
-    """Everything at once, as a pipelining client may; what comes back up to the reply."""
-    reader, writer = await at.connect()
-    writer.write(b"\x05\x02\x00\x02" + login + request)
-    answer = await asyncio.wait_for(reader.readexactly(4), 10)
-    try:
-        answer += await asyncio.wait_for(reader.readexactly(10), 10)
-    except asyncio.IncompleteReadError as error:
-        answer += error.partial
-    return answer, reader, writer
-
-
-def password(token: str) -> bytes:
-    return b"\x01\x05agent" + bytes((len(token),)) + token.encode()
-
-
-def by_name(host: bytes, port: int, command: int = 1) -> bytes:
-    return bytes((5, command, 0, 3, len(host))) + host + port.to_bytes(2)
-
-
-async def test_socks_to_a_name() -> None:
-    async with site() as at:
-        answer, reader, writer = await socks(at, password(at.token), by_name(b"Allowed.test", at.port))
-        assert answer == b"\x05\x02\x01\x00" + b"\x05\x00\x00\x01" + bytes(6)
-        writer.write(b"GET / HTTP/1.1\r\nHost: " + at.netloc + b"\r\n\r\n")
-        assert (await asyncio.wait_for(reader.read(), 10)).endswith(b"hello")
-        writer.close()
-        assert (await at.last()).kind == "socks5"
-
-
-@pytest.mark.parametrize(
-    ("request_", "code", "rule"),
-    [
-        (by_name(b"other.test", 80), 2, "domain"),
-        (by_name(b"allowed.test", 22), 2, "port"),
-        (by_name(b"127.1", 80), 2, "address"),
-        (by_name(b"a\xff", 80), 1, "host"),
-        (b"\x05\x01\x00\x01\x7f\x00\x00\x01\x00\x50", 2, "address"),
-        (b"\x05\x01\x00\x04" + bytes(15) + b"\x01\x00\x50", 2, "address"),
-        (b"\x05\x01\x00\x09", 8, "address-type"),
-        (by_name(b"allowed.test", 80, command=2), 7, "command"),
-        (by_name(b"allowed.test", 80, command=3), 7, "command"),
-    ],
-)
-async def test_what_socks_does_not_do(request_: bytes, code: int, rule: str) -> None:
-    async with site() as at:
-        answer, _, writer = await socks(at, password(at.token), request_)
-        writer.close()
-        assert answer[4:6] == bytes((5, code)) and (await at.last()).rule == rule
-
-
-async def test_socks_wants_the_token() -> None:
-    async with site() as at:
-        answer, _, writer = await socks(at, password("0" * 48), by_name(b"allowed.test", at.port))
-        writer.close()
-        assert answer == b"\x05\x02\x01\x01" and (await at.last()).rule == "token"
-        assert await at.ask(b"\x05\x01\x00") == b"\x05\xff"
-        assert (await at.ask(b"\x04\x01\x00\x50\x7f\x00\x00\x01\x00\r\n\r\n")).startswith(b"HTTP/1.1 400")
 
 
 async def test_many_at_once_do_not_mix() -> None:
