@@ -21,6 +21,9 @@ from tui.widgets.composer_terminal import teach_textual
 Kind = Literal["steer", "follow_up"]
 
 
+AT_ONCE = ("delete_", "cursor_left", "cursor_right", "cursor_word_", "cursor_line_")
+"""What begins the names of actions that the text does itself; those that others use as well go the long way."""
+
 teach_textual()
 
 
@@ -60,6 +63,8 @@ class Editor(Area):
             if event.key == "alt+enter":
                 event.stop()
                 self._enter("follow_up")
+            else:
+                await self._do_at_once(event)
             return
         if event.key == "tab" and not self._burst.holds:
             return
@@ -71,6 +76,16 @@ class Editor(Area):
             self._enter("steer")
         else:
             self.put(text)
+
+    async def _do_at_once(self, event: events.Key) -> None:
+        """Delete or move here and now. Left to the app's bindings, the key would come after the text typed behind it
+        when both arrive together, as they do over a slow line."""
+        bindings = self._bindings.key_to_bindings.get(event.key, [])
+        action = next((binding.action for binding in bindings if binding.action.startswith(AT_ONCE)), None)
+        if action is not None:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
 
     def action_newline(self) -> None:
         self.put("\n")
