@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -125,33 +125,32 @@ async def test_without_its_token_the_socket_is_worth_nothing(curl: str, namespac
 
 async def test_everything_ends_with_the_command(namespace: None) -> None:
     async with site() as at:
-        before = _relays()
-        code, _, _ = await run(walled(at, "sh", "-c", "sleep 600 & exit 7"))
-        assert code == 7
-        assert _relays() - before == set()
+        mark = f"600.{os.getpid()}"
+        code, out, _ = await run(walled(at, "sh", "-c", f"sleep {mark} & echo started; exit 7"))
+        assert (code, out) == (7, "started\n")
+        await gone(mark)
 
 
 async def test_the_relay_ends_with_the_command_and_is_nobodys_child() -> None:
     async with site() as at:
-        before = _relays()
         script = "import os, sys\ntry:\n os.wait()\nexcept ChildProcessError:\n sys.exit(3)"
         assert (await run(bridged(at, PYTHON, "-c", script)))[0] == 3
-        async with asyncio.timeout(10):
-            while _relays() - before:
-                await asyncio.sleep(0.01)
+        await gone(str(at.socket))
 
 
-def _relays() -> set[int]:
-    """Processes that run the bridge's script."""
-    found = set()
+async def gone(mark: str) -> None:
+    """Wait until no process has ``mark`` in its command line: the relay has the command's."""
+    async with asyncio.timeout(10):
+        while any(mark.encode() in line for line in _command_lines()):
+            await asyncio.sleep(0.01)
+
+
+def _command_lines() -> Iterator[bytes]:
     for entry in Path("/proc").iterdir():
         try:
-            words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            yield (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
         except OSError:
-            continue
-        if any(word.endswith(b"bridge.py") for word in words):
-            found.add(int(entry.name))
-    return found
+            continue  # it has just ended
 
 
 async def test_exit_codes_and_signals_are_the_commands_own() -> None:
