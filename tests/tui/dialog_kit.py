@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
+from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 import themes
@@ -16,7 +21,9 @@ from tui.dialogs.approval import ApprovalDialog
 from tui.dialogs.grace import PAUSE
 from tui.theming import Themed
 from tui.widgets.composer import Composer
+from tui.widgets.composer_terminal import PasteParser
 
+TYPED = {"space": " ", "enter": "\r", "tab": "\t"}
 MARKUP = "[/ [bold [id=1,x=y] [/b] [red]x"
 
 
@@ -76,6 +83,64 @@ class Desk(Themed):
         """What can be read on the screen now."""
         lines = self.screen._compositor.render_strips(self.size)
         return "\n".join("".join(segment.text for segment in line).rstrip() for line in lines)
+
+
+@dataclass
+class Hands:
+    """A person at the terminal: every key a second after the one before, whatever the computer is doing."""
+
+    app: Desk
+    pilot: Pilot[Any]
+    at: float = 1000.0
+
+    async def until(self, holds: Callable[[], Any], what: str) -> None:
+        """Wait until a condition holds; fail when it does not within a generous time."""
+        for _ in range(4000):
+            if holds():
+                return
+            await asyncio.sleep(0.002)
+        raise AssertionError(f"never happened: {what}")
+
+    async def sees(self, *words: str) -> None:
+        """Wait until all of it can be read."""
+        await self.until(lambda: all(word in self.app.screen_text() for word in words), f"on screen: {words}")
+
+    async def press(self, *keys: str) -> None:
+        """Press keys by their names, one by one."""
+        for key in keys:
+            known = len(key) > 1
+            for event in [events.Key(key, TYPED.get(key))] if known else PasteParser().feed(key):
+                await self._send(event)
+
+    async def type(self, text: str) -> None:
+        """Type a text, key by key."""
+        await self.press(*text)
+
+    async def paste(self, text: str) -> None:
+        """Paste in brackets."""
+        await self._send(events.Paste(text))
+
+    async def write(self, data: str) -> None:
+        """What a terminal sends in one write."""
+        self.at += 1
+        for event in PasteParser().feed(data):
+            event.time = self.at
+            self.app.post_message(event)
+        await self.pilot.pause()
+
+    async def _send(self, event: Message) -> None:
+        self.at += 1
+        event.time = self.at
+        self.app.post_message(event)
+        await self._handled()
+
+    async def _handled(self) -> None:
+        """Wait until the message has gone its way through the app, the screen and what has the focus."""
+        quiet = 0
+        while quiet < 12:
+            await asyncio.sleep(0)
+            nodes = (self.app, self.app.screen, *self.app.screen.walk_children())
+            quiet = 0 if any(node.message_queue_size for node in nodes) else quiet + 1
 
 
 def request(**fields: Any) -> ev.ApprovalRequested:

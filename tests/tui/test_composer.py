@@ -2,61 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from textual import events
-from textual.pilot import Pilot
 
-from tests.tui.dialog_kit import MARKUP, Desk
+from tests.tui.dialog_kit import MARKUP, Desk, Hands
 from tui.widgets.composer_editor import Editor
-from tui.widgets.composer_terminal import PasteParser
 
 FAMILY, ACCENT = "👩‍👩‍👧", "e\u0301"
 
 
 @dataclass
-class Seat:
-    app: Desk
-    pilot: Pilot[Any]
-
+class Seat(Hands):
     @property
     def editor(self) -> Editor:
         return self.app.query_one(Editor)
-
-    async def until(self, holds: Callable[[], Any], what: str) -> None:
-        for _ in range(1500):
-            await self.pilot.pause()
-            if holds():
-                return
-            await asyncio.sleep(0.004)
-        raise AssertionError(f"never happened: {what}")
-
-    async def type(self, text: str) -> None:
-        """As a person does, key by key."""
-        at = 1000.0
-        for char in text:
-            at += 1.0
-            for event in PasteParser().feed(char):
-                event.time = at
-                self.app.post_message(event)
-        await self.pilot.pause()
-
-    async def write(self, data: str) -> None:
-        """What a terminal sends in one write."""
-        for event in PasteParser().feed(data):
-            event.time = 1000.0
-            self.app.post_message(event)
-        await self.pilot.pause()
-
-    async def paste(self, text: str) -> None:
-        self.app.post_message(events.Paste(text))
-        await self.pilot.pause()
 
     async def said(self) -> Any:
         await self.until(lambda: self.app.said, "something was said")
@@ -74,11 +38,11 @@ async def seat(size: tuple[int, int] = (80, 24), **how: Any) -> AsyncIterator[Se
 async def test_enter_sends_and_alt_enter_queues() -> None:
     async with seat() as s:
         await s.type("fix it")
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert await s.said() == ("steer", "fix it")
         assert s.app.composer.text == ""
         await s.type("then test")
-        await s.pilot.press("alt+enter")
+        await s.press("alt+enter")
         await s.until(lambda: len(s.app.said) == 2, "the follow-up")
         assert s.app.said[1] == ("follow_up", "then test")
 
@@ -86,7 +50,7 @@ async def test_enter_sends_and_alt_enter_queues() -> None:
 async def test_nothing_is_not_sent() -> None:
     async with seat() as s:
         await s.type("  ")
-        await s.pilot.press("shift+enter", "enter", "alt+enter")
+        await s.press("shift+enter", "enter", "alt+enter")
         await s.pilot.pause()
         assert not s.app.said
 
@@ -95,12 +59,12 @@ async def test_new_lines_make_it_grow_to_eight_rows() -> None:
     async with seat() as s:
         heights = []
         for key in ("shift+enter", "ctrl+j") * 6:
-            await s.pilot.press("x", key)
+            await s.press("x", key)
             await s.pilot.pause()
             heights.append(s.editor.size.height)
         assert heights[:3] == [2, 3, 4]
         assert heights[-1] == 8
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert (await s.said())[1] == "\n".join("x" * 12)
 
 
@@ -124,7 +88,7 @@ async def test_backspace_removes_one_grapheme_and_the_cursor_is_behind_the_last(
         origin = s.editor.content_region.x
         assert s.app.cursor_position == (origin + cell_len(text), s.editor.content_region.y)
         assert text in s.app.screen_text()
-        await s.pilot.press("backspace")
+        await s.press("backspace")
         assert s.app.composer.text == left
         assert s.app.cursor_position.x == origin + cell_len(left)
 
@@ -132,10 +96,10 @@ async def test_backspace_removes_one_grapheme_and_the_cursor_is_behind_the_last(
 async def test_left_right_and_delete_step_over_graphemes() -> None:
     async with seat() as s:
         await s.paste(f"a{FAMILY}b")
-        await s.pilot.press("left", "left")
+        await s.press("left", "left")
         assert s.editor.cursor_location == (0, 1)
         assert FAMILY in s.app.screen_text()
-        await s.pilot.press("right", "left", "delete")
+        await s.press("right", "left", "delete")
         assert s.app.composer.text == "ab"
 
 
@@ -147,7 +111,7 @@ async def test_a_large_paste_is_a_chip_and_goes_out_in_full() -> None:
         await s.type(" please")
         assert "see [pasted 1,000 lines, " in s.app.screen_text().replace("\u00a0", " ")
         assert s.editor.document.line_count == 1
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert await s.said() == ("steer", f"see {text} please")
 
 
@@ -155,7 +119,7 @@ async def test_a_megabyte_in_brackets() -> None:
     async with seat() as s:
         text = ("0123456789abcde\n" * 65536)[: 1 << 20]
         await s.write(f"\x1b[200~{text}\x1b[201~")
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert (await s.said())[1] == text.rstrip()
 
 
@@ -177,7 +141,7 @@ async def test_many_keys_in_one_write_are_one_paste_and_lines_in_it_send_nothing
         assert not s.app.said
         assert s.app.composer.text == text.replace("\r", "\n")
         assert s.editor.document.line_count == 1
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert (await s.said())[1] == text.replace("\r", "\n").rstrip()
 
 
@@ -206,11 +170,11 @@ async def test_a_chip_is_one_thing_to_the_cursor_and_to_backspace() -> None:
     async with seat() as s:
         await s.paste("x" * 5000)
         await s.type("!")
-        await s.pilot.press("left", "left")
+        await s.press("left", "left")
         assert s.editor.cursor_location == (0, 0)
-        await s.pilot.press("right", "backspace")
+        await s.press("right", "backspace")
         assert s.app.composer.text == "!"
-        await s.pilot.press("ctrl+z")
+        await s.press("ctrl+z")
         assert s.app.composer.text == "x" * 5000 + "!"
 
 
@@ -220,7 +184,7 @@ async def test_two_pastes_with_words_around_them() -> None:
         await s.paste(one)
         await s.type(" and ")
         await s.paste(two)
-        await s.pilot.press("home")
+        await s.press("home")
         await s.type("take ")
         assert s.app.composer.text == f"take {one} and {two}"
 
@@ -231,29 +195,29 @@ async def test_controls_are_never_drawn_and_are_cleaned_for_the_engine() -> None
         shown = s.app.screen_text()
         assert "\x1b" not in shown and "\x9b" not in shown
         assert "control character" in shown.replace("\u00a0", " ")
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert (await s.said())[1] == "a\x1b[2Jb␀\x9b\ufffd"
 
 
 async def test_up_and_down_walk_what_was_sent_and_keep_the_draft() -> None:
     async with seat(history=["first", "second\nline"]) as s:
         await s.type("draft")
-        await s.pilot.press("up")
+        await s.press("up")
         assert s.app.composer.text == "second\nline"
-        await s.pilot.press("up", "up")
+        await s.press("up", "up")
         assert s.app.composer.text == "first"
-        await s.pilot.press("up")
+        await s.press("up")
         assert s.app.composer.text == "first"
-        await s.pilot.press("down")
+        await s.press("down")
         assert s.app.composer.text == "second\nline"
-        await s.pilot.press("down")
+        await s.press("down")
         assert s.app.composer.text == "draft"
 
 
 async def test_up_inside_a_draft_moves_the_cursor() -> None:
     async with seat(history=["old"]) as s:
         await s.paste("one\ntwo")
-        await s.pilot.press("up")
+        await s.press("up")
         assert s.app.composer.text == "one\ntwo"
         assert s.editor.cursor_location[0] == 0
 
@@ -261,12 +225,12 @@ async def test_up_inside_a_draft_moves_the_cursor() -> None:
 async def test_alt_up_asks_for_the_message_back_and_the_draft_is_not_lost() -> None:
     async with seat() as s:
         await s.type("half a thought")
-        await s.pilot.press("alt+up")
+        await s.press("alt+up")
         assert await s.said() == "take back"
         s.app.composer.set_text("taken back")
         await s.pilot.pause()
         assert s.app.composer.text == "taken back"
-        await s.pilot.press("up")
+        await s.press("up")
         assert s.app.composer.text == "half a thought"
 
 
@@ -275,7 +239,7 @@ async def test_a_long_message_taken_back_is_a_chip_again() -> None:
         text = "x" * 5000
         await s.paste(text)
         await s.type(" end")
-        await s.pilot.press("enter")
+        await s.press("enter")
         sent = (await s.said())[1]
         s.app.composer.set_text(f"{sent}\nmore")
         await s.pilot.pause()
@@ -287,13 +251,13 @@ async def test_a_long_message_taken_back_is_a_chip_again() -> None:
 async def test_ctrl_c_copies_a_selection_and_else_clears_the_draft() -> None:
     async with seat() as s:
         await s.paste("y" * 3000)
-        await s.pilot.press("shift+left", "ctrl+c")
+        await s.press("shift+left", "ctrl+c")
         assert s.app.clipboard == "y" * 3000
         assert s.app.composer.text
-        await s.pilot.press("end", "ctrl+c")
+        await s.press("end", "ctrl+c")
         assert s.app.composer.text == ""
         assert s.app.is_running
-        await s.pilot.press("up")
+        await s.press("up")
         assert s.app.composer.text == "y" * 3000
 
 
@@ -302,13 +266,13 @@ async def test_files_are_completed_after_an_at_sign() -> None:
         await s.type("see @s")
         await s.until(lambda: "src/[bold]a.py" in s.app.screen_text(), "the files")
         assert s.app.asked == ["s"]
-        await s.pilot.press("down", "tab")
+        await s.press("down", "tab")
         assert s.app.composer.text == "see @src/"
         await s.until(lambda: "src/[bold]a.py" in s.app.screen_text(), "what is in the folder")
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert s.app.composer.text == "see @src/[bold]a.py "
         assert not s.app.said
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert (await s.said())[1] == "see @src/[bold]a.py"
 
 
@@ -316,7 +280,7 @@ async def test_escape_closes_only_the_list() -> None:
     async with seat() as s:
         await s.type("/mo")
         await s.until(lambda: "Change the model" in s.app.screen_text(), "the list")
-        await s.pilot.press("escape")
+        await s.press("escape")
         assert "Change the model" not in s.app.screen_text()
         assert s.app.composer.text == "/mo"
         await s.type("d")
@@ -328,7 +292,7 @@ async def test_files_that_cannot_be_looked_up_are_said() -> None:
         s.app.trouble = f"no index {MARKUP}"
         await s.type("@x")
         await s.until(lambda: "could not be looked up: no index [/" in s.app.screen_text(), "the words")
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert await s.said() == ("steer", "@x")
 
 
@@ -336,21 +300,21 @@ async def test_a_command_is_run_from_the_list_or_with_its_argument() -> None:
     async with seat() as s:
         await s.type("/he")
         await s.until(lambda: "Keys and commands" in s.app.screen_text(), "the list")
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert await s.said() == ("/help", "")
         await s.type("/mod")
         await s.until(lambda: "Change the model" in s.app.screen_text(), "the list")
-        await s.pilot.press("tab")
+        await s.press("tab")
         assert s.app.composer.text == "/model "
         await s.type("a/b")
-        await s.pilot.press("enter")
+        await s.press("enter")
         await s.until(lambda: s.app.said[-1] == ("/model", "a/b"), "the command with its argument")
 
 
 async def test_an_unknown_command_is_said_and_kept() -> None:
     async with seat() as s:
         await s.type("/modle x")
-        await s.pilot.press("enter")
+        await s.press("enter")
         await s.until(lambda: "There is no /modle. Did you mean /model?" in s.app.screen_text(), "the words")
         assert not s.app.said
         assert s.app.composer.text == "/modle x"
@@ -361,7 +325,7 @@ async def test_text_that_only_looks_like_something_else_is_sent_as_it_is(text: s
     async with seat() as s:
         await s.type(text)
         assert text in s.app.screen_text()
-        await s.pilot.press("enter")
+        await s.press("enter")
         assert await s.said() == ("steer", text)
 
 
@@ -370,7 +334,7 @@ async def test_it_fits_any_terminal(size: tuple[int, int]) -> None:
     async with seat(size, files=[f"file-{n}.py" for n in range(30)]) as s:
         await s.type("@f")
         await s.until(lambda: "file-0.py" in s.app.screen_text(), "the files")
-        await s.pilot.press("up")
+        await s.press("up")
         await s.until(lambda: "file-29.py" in s.app.screen_text(), "the last of them")
         await s.pilot.resize_terminal(20, 5)
         await s.pilot.pause()

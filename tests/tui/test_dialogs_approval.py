@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from textual import events
-from textual.pilot import Pilot
 
 from engine.commands import Decide
 from engine.queries import RuleTrial
-from tests.tui.dialog_kit import MARKUP, Clock, Desk, approval
+from tests.tui.dialog_kit import MARKUP, Clock, Desk, Hands, approval
 from tui.dialogs.approval import ApprovalDialog
 from tui.dialogs.entry import Entry
 from tui.dialogs.grace import PAUSE, READ
@@ -22,23 +20,10 @@ from tui.dialogs.grace import PAUSE, READ
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n a = 1\n-b = 2\n+b = 3\n+c = [/\n"
 
 
-@dataclass
-class Room:
-    app: Desk
-    pilot: Pilot[Any]
+@dataclass(kw_only=True)
+class Room(Hands):
     clock: Clock
     dialog: ApprovalDialog
-
-    async def until(self, holds: Callable[[], Any], what: str) -> None:
-        for _ in range(1500):
-            await self.pilot.pause()
-            if holds():
-                return
-            await asyncio.sleep(0.004)
-        raise AssertionError(f"never happened: {what}")
-
-    async def sees(self, *words: str) -> None:
-        await self.until(lambda: all(word in self.app.screen_text() for word in words), f"on screen: {words}")
 
     async def decision(self) -> Decide:
         await self.until(lambda: self.app.answers, "a decision")
@@ -49,7 +34,7 @@ class Room:
 
     async def opens(self, key: str) -> Entry:
         """Press a key that opens a text to type into."""
-        await self.pilot.press(key)
+        await self.press(key)
         await self.until(lambda: isinstance(self.dialog.focused, Entry), "a text to type into")
         found = self.dialog.focused
         assert isinstance(found, Entry)
@@ -66,7 +51,7 @@ async def room(
         await pilot.pause()
         dialog = approval(clock, **how)
         app.show(dialog)
-        here = Room(app, pilot, clock, dialog)
+        here = Room(app=app, pilot=pilot, clock=clock, dialog=dialog)
         await here.until(lambda: app.screen is dialog and dialog.is_mounted, "the dialog")
         await pilot.pause()
         if rested:
@@ -80,7 +65,7 @@ async def room(
 )
 async def test_a_key_decides_what_was_shown(key: str, choice: str) -> None:
     async with room() as r:
-        await r.pilot.press(key)
+        await r.press(key)
         assert (await r.decision()).choice == choice
 
 
@@ -94,21 +79,21 @@ async def test_all_that_matters_is_on_the_screen() -> None:
 async def test_a_sentence_being_typed_approves_nothing() -> None:
     async with room(rested=False) as r:
         for key in "yes, say no and deny everyone":
-            await r.pilot.press("space" if key == " " else key)
+            await r.press("space" if key == " " else key)
             r.clock.now += 0.3
         await r.pilot.pause()
         assert not r.app.answers
         assert r.dialog.focused is None
         await r.sees("you were typing: keys count after a pause of 1 s")
         r.clock.now += PAUSE
-        await r.pilot.press("y")
+        await r.press("y")
         assert (await r.decision()).choice == "once"
 
 
 async def test_typing_just_before_it_came_counts_as_typing() -> None:
     async with room(rested=False, typed_at=99.9) as r:
         r.clock.now += READ + 0.1
-        await r.pilot.press("y")
+        await r.press("y")
         await r.pilot.pause()
         assert not r.app.answers
 
@@ -116,19 +101,20 @@ async def test_typing_just_before_it_came_counts_as_typing() -> None:
 async def test_a_key_too_soon_is_said() -> None:
     async with room(rested=False) as r:
         r.clock.now += 0.1
-        await r.pilot.press("y")
+        await r.press("y")
         await r.sees("keys count")
         assert not r.app.answers
 
 
 async def test_it_must_be_read_again_after_something_lay_over_it() -> None:
     async with room() as r:
-        r.app.show(approval(r.clock, id="other"))
-        await r.until(lambda: r.app.screen is not r.dialog, "the other one")
+        other = approval(r.clock, id="other")
+        r.app.show(other)
+        await r.until(lambda: r.app.screen is other and other.is_mounted, "the other one")
         r.app.screen.dismiss(None)
         await r.until(lambda: r.app.screen is r.dialog, "back again")
         await r.pilot.pause()
-        await r.pilot.press("y")
+        await r.press("y")
         await r.pilot.pause()
         assert r.app.answers == [None]
 
@@ -136,7 +122,7 @@ async def test_it_must_be_read_again_after_something_lay_over_it() -> None:
 @pytest.mark.parametrize("key", ["enter", "space", "x", "ctrl+j", "f5", "Y"])
 async def test_no_other_key_decides(key: str) -> None:
     async with room() as r:
-        await r.pilot.press(key)
+        await r.press(key)
         await r.pilot.pause()
         assert not r.app.answers
         assert r.app.screen is r.dialog
@@ -144,20 +130,20 @@ async def test_no_other_key_decides(key: str) -> None:
 
 async def test_enter_says_that_it_does_not_approve() -> None:
     async with room() as r:
-        await r.pilot.press("enter")
+        await r.press("enter")
         await r.sees("Enter approves nothing; y does")
 
 
 async def test_a_paste_decides_nothing() -> None:
     async with room() as r:
-        r.app.post_message(events.Paste("y"))
+        await r.paste("y")
         await r.pilot.pause()
         assert not r.app.answers
 
 
 async def test_escape_puts_it_aside_and_says_so() -> None:
     async with room() as r:
-        await r.pilot.press("escape")
+        await r.press("escape")
         await r.until(lambda: r.app.answers, "it is closed")
         assert r.app.answers == [None]
         await r.sees("still waits for you")
@@ -173,22 +159,22 @@ async def test_settled_elsewhere_it_goes_without_a_decision() -> None:
 
 async def test_at_high_risk_the_session_needs_a_second_press() -> None:
     async with room(risk="high") as r:
-        await r.pilot.press("s")
+        await r.press("s")
         await r.sees("press s again: allow shell git push * for this session")
-        await r.pilot.press("s")
+        await r.press("s")
         await r.pilot.pause()
         assert not r.app.answers
         r.clock.rest()
-        await r.pilot.press("s")
+        await r.press("s")
         assert (await r.decision()).choice == "session"
 
 
 async def test_another_key_takes_the_first_press_back() -> None:
     async with room(risk="high") as r:
-        await r.pilot.press("s")
+        await r.press("s")
         r.clock.rest()
-        await r.pilot.press("x")
-        await r.pilot.press("s")
+        await r.press("x")
+        await r.press("s")
         await r.pilot.pause()
         assert not r.app.answers
 
@@ -197,8 +183,8 @@ async def test_deny_with_a_reason() -> None:
     async with room() as r:
         await r.opens("d")
         for key in "not y":
-            await r.pilot.press("space" if key == " " else key)
-        await r.pilot.press("enter")
+            await r.press("space" if key == " " else key)
+        await r.press("enter")
         answer = await r.decision()
         assert (answer.choice, answer.reason) == ("deny", "not y")
 
@@ -214,12 +200,12 @@ async def test_letters_typed_before_the_text_had_the_focus_go_into_it() -> None:
 async def test_escape_in_a_text_leads_back_only() -> None:
     async with room() as r:
         await r.opens("d")
-        await r.pilot.press("n", "escape")
+        await r.press("n", "escape")
         await r.until(lambda: r.dialog.focused is None, "back")
         assert not r.app.answers
         assert r.app.screen is r.dialog
         r.clock.rest()
-        await r.pilot.press("n")
+        await r.press("n")
         assert (await r.decision()).reason == ""
 
 
@@ -227,9 +213,9 @@ async def test_edit_then_run() -> None:
     async with room() as r:
         entry = await r.opens("e")
         assert entry.text == "git push origin main"
-        await r.pilot.press("f5")
+        await r.press("f5")
         await r.sees("nothing was changed")
-        await r.pilot.press("enter", "x", "f5")
+        await r.press("enter", "x", "f5")
         answer = await r.decision()
         assert (answer.choice, answer.command) == ("edit", "git push origin main\nx")
 
@@ -238,7 +224,7 @@ async def test_an_empty_edit_runs_nothing() -> None:
     async with room() as r:
         entry = await r.opens("e")
         entry.clear()
-        await r.pilot.press("f5")
+        await r.press("f5")
         await r.sees("an empty command runs nothing")
         assert not r.app.answers
 
@@ -247,14 +233,14 @@ async def test_what_is_edited_is_what_is_seen() -> None:
     async with room(subject="echo \x1b[2J") as r:
         entry = await r.opens("e")
         assert entry.text == "echo ␛[2J"
-        r.app.post_message(events.Paste("\x1b[31m\r"))
+        await r.paste("\x1b[31m\r")
         await r.until(lambda: entry.text == "echo ␛[2J␛[31m\n", "the paste, made visible")
 
 
 async def test_only_commands_can_be_edited() -> None:
     async with room(kind="write", subject="x.py", diff=DIFF) as r:
         await r.sees("shell_run", "+2 −1", "b = 3", "c = [/")
-        await r.pilot.press("e")
+        await r.press("e")
         await r.sees("only a command can be edited")
 
 
@@ -263,10 +249,10 @@ async def test_a_rule_is_tried_before_it_is_stored() -> None:
     async with room(trials=trials) as r:
         entry = await r.opens("a")
         await r.sees("would also have allowed this:", "git push origin next")
-        await r.pilot.press("space", "x")
+        await r.press("space", "x")
         await r.sees("would also have allowed these 2:", f"git push {MARKUP}")
         assert entry.text == "allow shell git push * x"
-        await r.pilot.press("enter")
+        await r.press("enter")
         answer = await r.decision()
         assert (answer.choice, answer.rule) == ("rule", "allow shell git push * x")
 
@@ -275,9 +261,9 @@ async def test_a_rule_that_cannot_be_read_is_not_stored() -> None:
     trials = {"allow shell git push *!": RuleTrial((), "a rule [/ begins with allow")}
     async with room(trials=trials) as r:
         await r.opens("a")
-        await r.pilot.press("exclamation_mark")
+        await r.press("!")
         await r.sees("a rule [/ begins with allow")
-        await r.pilot.press("enter")
+        await r.press("enter")
         await r.pilot.pause()
         assert not r.app.answers
 
@@ -295,7 +281,7 @@ async def test_a_trial_that_fails_is_said_and_leaves_the_choice() -> None:
     async with room(trials={"allow shell git push *": OSError("disk [/")}) as r:
         await r.opens("a")
         await r.sees("could not be tried", "disk [/")
-        await r.pilot.press("enter")
+        await r.press("enter")
         assert (await r.decision()).choice == "rule"
 
 
@@ -308,7 +294,7 @@ async def test_a_high_risk_rule_says_what_it_means() -> None:
 async def test_without_a_rule_always_is_off() -> None:
     async with room(rule="") as r:
         await r.sees("a no rule fits")
-        await r.pilot.press("a")
+        await r.press("a")
         await r.sees("no rule can cover this")
         assert r.dialog.focused is None
 
@@ -317,11 +303,11 @@ async def test_a_huge_command_scrolls_and_says_how_much_there_is() -> None:
     subject = "\n".join(f"echo {n} {MARKUP}" for n in range(5000))
     async with room(subject=subject) as r:
         await r.sees(f"echo 0 {MARKUP}", "more below", "leaves this machine")
-        await r.pilot.press("v")
+        await r.press("v")
         await r.sees("above")
-        await r.pilot.press("end")
+        await r.press("end")
         await r.sees(f"echo 4999 {MARKUP}")
-        await r.pilot.press("tab")
+        await r.press("tab")
         await r.sees(f"echo 0 {MARKUP}")
         assert not r.app.answers
 
@@ -338,12 +324,12 @@ async def test_it_fits_any_terminal(size: tuple[int, int], theme: str) -> None:
     async with room(size, theme=theme) as r:
         await r.sees("git push", "risk", "y")
         await r.opens("a")
-        await r.pilot.press("escape")
+        await r.press("escape")
         await r.until(lambda: r.dialog.focused is None, "back")
         r.clock.rest()
         await r.pilot.resize_terminal(20, 5)
         await r.pilot.resize_terminal(*size)
-        await r.pilot.press("y")
+        await r.press("y")
         assert (await r.decision()).choice == "once"
 
 

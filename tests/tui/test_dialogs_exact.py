@@ -78,7 +78,11 @@ def test_a_terminal_without_pictures_gets_numbers() -> None:
     assert "".join(text for text, _ in exact_spans("a\x1bb", Ink(ascii=True))) == "a<U+001B>b"
 
 
-@pytest.mark.parametrize("line", ["echo x >> f\n" * 80_000, "x" * 1_000_000, "好" * 300_000, "\x1b" * 100_000])
+@pytest.mark.parametrize(
+    "line",
+    ["echo x >> f\n" * 80_000, "x" * 1_000_000, "好" * 300_000, "\x1b" * 100_000],
+    ids=["lines", "line", "wide", "controls"],
+)
 def test_a_huge_command_is_laid_out_whole(line: str) -> None:
     began = monotonic()
     rows = exact_lines(line, 70, INK, Style(), [(0, 4)])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from textual import events
-from textual.pilot import Pilot
 
 from engine import events as ev
-from tests.tui.dialog_kit import MARKUP, Clock, Desk
+from tests.tui.dialog_kit import MARKUP, Clock, Desk, Hands
 from tui.dialogs.entry import Entry
 from tui.dialogs.grace import PAUSE
 from tui.dialogs.question import QuestionDialog
@@ -21,20 +19,10 @@ from tui.dialogs.question import QuestionDialog
 OPTIONS = ("main", f"a branch {MARKUP}", "none")
 
 
-@dataclass
-class Room:
-    app: Desk
-    pilot: Pilot[Any]
+@dataclass(kw_only=True)
+class Room(Hands):
     clock: Clock
     dialog: QuestionDialog
-
-    async def until(self, holds: Callable[[], Any], what: str) -> None:
-        for _ in range(1500):
-            await self.pilot.pause()
-            if holds():
-                return
-            await asyncio.sleep(0.004)
-        raise AssertionError(f"never happened: {what}")
 
     async def answer(self) -> Any:
         await self.until(lambda: self.app.answers, "an answer")
@@ -51,7 +39,7 @@ async def room(
         asked = ev.QuestionAsked(id="q", call_id="c", question=question or f"Which {MARKUP}?", options=options)
         dialog = QuestionDialog(asked, clock=clock)
         app.show(dialog)
-        here = Room(app, pilot, clock, dialog)
+        here = Room(app=app, pilot=pilot, clock=clock, dialog=dialog)
         await here.until(lambda: app.screen is dialog and dialog.is_mounted, "the dialog")
         await pilot.pause()
         if rested:
@@ -63,16 +51,16 @@ async def test_a_digit_takes_its_choice() -> None:
     async with room() as r:
         assert f"Which {MARKUP}?" in r.app.screen_text()
         assert f"2  a branch {MARKUP}" in r.app.screen_text()
-        await r.pilot.press("2")
+        await r.press("2")
         assert await r.answer() == f"a branch {MARKUP}"
 
 
 async def test_arrows_and_enter() -> None:
     async with room() as r:
-        await r.pilot.press("enter")
+        await r.press("enter")
         await r.pilot.pause()
         assert not r.app.answers
-        await r.pilot.press("up", "down", "down", "enter")
+        await r.press("up", "down", "down", "enter")
         assert await r.answer() == f"a branch {MARKUP}"
 
 
@@ -81,45 +69,45 @@ async def test_own_words() -> None:
         for key in ("n", "o", "space", "2"):
             r.app.post_message(events.Key(key, " " if key == "space" else key))
         await r.until(lambda: r.dialog.query_one(Entry).text == "no 2", "the words")
-        await r.pilot.press("enter")
+        await r.press("enter")
         assert await r.answer() == "no 2"
 
 
 async def test_without_choices_it_is_for_writing() -> None:
     async with room(()) as r:
         await r.until(lambda: isinstance(r.dialog.focused, Entry), "a text to write in")
-        await r.pilot.press("enter")
+        await r.press("enter")
         await r.pilot.pause()
         assert not r.app.answers
-        await r.pilot.press("1", "enter")
+        await r.press("1", "enter")
         assert await r.answer() == "1"
 
 
 async def test_typing_that_goes_on_answers_nothing() -> None:
     async with room(rested=False) as r:
         for key in "1 2 why":
-            await r.pilot.press("space" if key == " " else key)
+            await r.press("space" if key == " " else key)
             r.clock.now += 0.3
         assert not r.app.answers
         assert r.dialog.query_one(Entry).text == ""
         assert "you were typing" in r.app.screen_text()
         r.clock.now += PAUSE
-        await r.pilot.press("1")
+        await r.press("1")
         assert await r.answer() == "main"
 
 
 async def test_escape_leads_back_from_the_text_then_puts_it_aside() -> None:
     async with room() as r:
-        await r.pilot.press("x", "escape")
+        await r.press("x", "escape")
         await r.until(lambda: r.dialog.focused is None, "back at the choices")
         assert r.dialog.query_one(Entry).text == "x"
-        await r.pilot.press("escape")
+        await r.press("escape")
         assert await r.answer() is None
 
 
 async def test_a_paste_begins_an_answer() -> None:
     async with room() as r:
-        r.app.post_message(events.Paste("1\x1b"))
+        await r.paste("1\x1b")
         await r.until(lambda: r.dialog.query_one(Entry).text == "1␛", "the paste, made visible")
         assert not r.app.answers
 
@@ -128,7 +116,7 @@ async def test_a_paste_begins_an_answer() -> None:
 async def test_many_long_choices_in_any_terminal(size: tuple[int, int]) -> None:
     options = tuple(f"choice number {n} which is rather long to read" for n in range(30))
     async with room(options, size, question="word " * 300) as r:
-        await r.pilot.press("up")
+        await r.press("up")
         await r.until(lambda: "number 29" in r.app.screen_text().replace("\n", " ") or size == (20, 5), "the last one")
-        await r.pilot.press("enter")
+        await r.press("enter")
         assert await r.answer() == options[-1]

@@ -108,7 +108,9 @@ class ApprovalDialog(Considered[Decide | None]):
         self._draw_more()
 
     def _arrange(self) -> None:
-        """Draw everything for the room there is."""
+        """Draw everything for the room there is; nothing before there is something, or when all is gone again."""
+        if not self.query("#approval-foot"):
+            return
         request, look, size = self.request, self.look(), self.app.size
         width = placed(size, 0, 0, 0, 0, wide=bool(request.diff)).inner
         what = view.what(request, width - 1, look)
@@ -134,6 +136,8 @@ class ApprovalDialog(Considered[Decide | None]):
         self.call_after_refresh(self._draw_more)
 
     def _draw_more(self) -> None:
+        if not self.query("#approval-more"):
+            return
         above, below = self.query_one("#approval-what", Lines).hidden
         more = self.query_one("#approval-more", Static)
         more.display = bool(above or below) and self._place.more

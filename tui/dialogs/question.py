@@ -88,6 +88,9 @@ class QuestionDialog(Considered[str | None]):
         self._arrange()
 
     def _arrange(self) -> None:
+        """Draw everything for the room there is; nothing before there is something, or when all is gone again."""
+        if not self.query("#question-foot"):
+            return
         look, size = self.look(), self.app.size
         entry = self.query_one(Entry)
         inner = placed(size, 0, 0, 0, 0).inner
