@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import base64
 import shutil
 import ssl
@@ -148,6 +149,7 @@ def certificate() -> tuple[Path, Path]:
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed: no certificate for a TLS server can be made")
     folder = Path(tempfile.mkdtemp(prefix="net-tls-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     key, cert = folder / "key.pem", folder / "cert.pem"
     names = "subjectAltName=DNS:allowed.test,DNS:*.allowed.test"
     make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 -subj /CN=allowed.test"
