@@ -21,7 +21,8 @@ class Capabilities:
     """What a backend enforces here. ``works`` False: there are no walls; ``why`` and ``hint`` say what is missing and
     what to do.
 
-    filtered: whether a system call filter is on as well.
+    filtered: whether a system call filter is on as well. landlock: version of the kernel's second wall, 0 for none;
+    policies that forbid execution stand behind it. gaps: what this kernel lacks, each with what to do.
     """
 
     name: str
@@ -30,6 +31,8 @@ class Capabilities:
     why: str = ""
     hint: str = ""
     filtered: bool = False
+    landlock: int = 0
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

