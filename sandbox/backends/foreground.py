@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 
+from sandbox.backends.attendance import Attendance
 from sandbox.backends.guard import Protection, survey, sweep
 from sandbox.backends.local import Wrap
 from sandbox.backends.running import Starter, let_go
 from sandbox.backends.tree import Group
 from sandbox.backends.way_out import Way
+from sandbox.limits import hits
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -29,20 +30,20 @@ def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str, way: Way | None = 
     if shutil.which(program, path=wrap.path) is None:
         raise FileNotFoundError(errno.ENOENT, "no such program", argv[0])
     protection = survey(policy.workspace, policy.protected) if policy.writable else Protection()
-    with Starter(wrap.launch(argv, cwd, {}, protection.binds, way)) as starter:
-        launch = starter.launch
-        process = subprocess.Popen(
-            starter.argv, cwd=launch.cwd, env=launch.env, start_new_session=True, pass_fds=starter.inherited
-        )
-        group = starter.admit(process.pid, policy.limits)
+    with Starter(wrap.launch(argv, cwd, {}, protection.binds, way), policy.limits) as starter:
+        process = starter.start()
+        group = starter.admit(process.pid)
     previous = {number: signal.signal(number, _forward(group)) for number in _FORWARDED}
+    watch = Attendance(group, policy.limits, policy.workspace if policy.writable else None)
     try:
-        code = process.wait()
+        code = watch.until_end(process)
     finally:
         group.kill()
         let_go(group)
         for number, handler in previous.items():
             signal.signal(number, handler)
+    if watch.hit is not None:
+        sys.stderr.write(f"limit: {hits.explain(watch.hit, policy.limits)[0]}\n")
     for violation in sweep(policy.workspace, protection.watched):
         sys.stderr.write(f"protected: {violation.path} was created; it is now {violation.moved_to}\n")
     return code if code >= 0 else 128 - code

@@ -17,8 +17,9 @@ from sandbox.backends.files import FileHelper
 from sandbox.backends.mounts import Bind
 from sandbox.backends.running import Launch, Running
 from sandbox.backends.way_out import Way, WayOut
+from sandbox.limits import hits
 from sandbox.operations import ListFiles, Outcome, ReadFile, SearchFiles, Status, WriteFile
-from sandbox.policy import Limits, Policy
+from sandbox.policy import Policy
 
 _CANCEL_GRACE = 0.25
 _NOT_FOUND = 127
@@ -109,8 +110,27 @@ class Command:
                 suggestion="give a longer timeout, or run it in the background and read on",
             )
         else:
-            done = explain(done, self._owner.policy.limits)
-        return self._report(done)
+            done = explain(done)
+        return self._report(self._limited(done))
+
+    def _limited(self, done: Outcome) -> Outcome:
+        """Say which limit was reached, when one was and the command did not end well."""
+        hit = self._run.hit if done.status is not Status.OK or self._stopped() else None
+        if hit is None and done.status is Status.FAILED and not done.error:
+            hit = hits.of_exit(done.exit_code, done.data)
+        if hit is None:
+            return done
+        error, suggestion = hits.explain(hit, self._owner.policy.limits)
+        return replace(
+            done,
+            status=Status.FAILED if done.status is Status.OK else done.status,
+            error=f"{done.error}; {error}" if done.error else error,
+            suggestion=suggestion,
+        )
+
+    def _stopped(self) -> bool:
+        """Whether we ended it for a limit, whatever exit code that left."""
+        return self._run.hit is not None and self._run.hit.stopped and self._run.hit.kind is not hits.Kind.MEMORY
 
     def _settle(self) -> None:
         if self._violations is None and self._run.ended.done():
@@ -201,7 +221,7 @@ class LocalSandbox:
     ) -> Command | Outcome:
         try:
             launch = self._wrap.launch(argv, cwd, env or {}, self._protect(), way)
-            run = running.start(launch, self.policy.limits, on_output)
+            run = running.start(launch, self.policy.limits, on_output, self._writes())
         except ValueError as error:
             return Outcome(Status.ERROR, error=str(error), suggestion="write it without NUL characters")
         except FileNotFoundError as error:
@@ -214,6 +234,10 @@ class LocalSandbox:
         run.ended.add_done_callback(lambda _task: self._commands.discard(command))
         run.ended.add_done_callback(lambda _task: self._shut(way))
         return command
+
+    def _writes(self) -> Path | None:
+        """The folder on disk that commands may fill."""
+        return self.policy.workspace if self.policy.writable else None
 
     def _protect(self) -> tuple[Bind, ...]:
         """Survey protected paths. While commands run, what is watched stays as it was before the first of them."""
@@ -263,8 +287,8 @@ class LocalSandbox:
             await self._way_out.close()
 
 
-def explain(done: Outcome, limits: Limits) -> Outcome:
-    """Say in words what an exit code hides: bwrap's own failures, and which limit was hit."""
+def explain(done: Outcome) -> Outcome:
+    """Say in words what an exit code hides: bwrap's own failures, and a call the filter stopped."""
     code = done.exit_code
     if code == 1 and done.data.startswith(b"bwrap: "):
         message = done.data.decode(errors="replace").strip().removeprefix("bwrap: ")
@@ -286,10 +310,6 @@ def explain(done: Outcome, limits: Limits) -> Outcome:
     if code == _NOT_FOUND and done.data.startswith(b"bridge: "):
         said = done.data.decode(errors="replace").strip().removeprefix("bridge: ")
         return replace(done, data=b"", total=0, error=f"the program could not be started: {said}")
-    if code in (128 + signal.SIGXFSZ, -signal.SIGXFSZ):
-        return replace(
-            done, error=f"it wrote a file larger than the limit of {limits.file_bytes:,} bytes and was stopped"
-        )
     if code in (128 + signal.SIGSYS, -signal.SIGSYS):
         return replace(done, error="it made a system call no program here may make (is it a 32-bit program?)")
     return done

@@ -3,65 +3,65 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import fcntl
 import os
-import resource
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
-from sandbox.backends import watchdog
 from sandbox.backends.base import OnOutput
+from sandbox.backends.starting import Launch as Launch
+from sandbox.backends.starting import Starter as Starter
+from sandbox.backends.starting import argv_bytes as argv_bytes
+from sandbox.backends.starting import let_go as let_go
 from sandbox.backends.tree import Group
+from sandbox.limits.hits import Hit, Kind
+from sandbox.limits.meter import FIRST_LOOK, LONGEST_PAUSE, Meter
 from sandbox.policy import Limits
 
 _CHUNK = 64 * 1024
-_PIPE = 1024 * 1024
 _GRACE = 2.0
 _SETTLE = 0.5
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How to start a program.
-
-    options: NUL-separated bwrap options (the mounts), read from the descriptor that takes the place of ``{options}`` in
-    ``argv``. bwrap waits for them; without any it has an empty root and can start nothing. filter: system call filter.
-    files: paths inside with the bytes they get.
-    """
-
-    argv: tuple[str, ...]
-    cwd: str = "/"
-    env: dict[str, str] = field(default_factory=dict)
-    options: bytes | None = None
-    filter: bytes = b""
-    files: tuple[tuple[str, bytes], ...] = ()
-
-
 class Running:
-    """One process tree. ``output`` keeps the head up to the limit, ``total`` counts all of it."""
+    """One process tree. ``output`` keeps the head up to the limit, ``total`` counts all of it. ``hit``: the limit it
+    reached, if any."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], group: Group, source: int, keep: int, on_output: OnOutput | None
+        self,
+        process: subprocess.Popen[bytes],
+        group: Group,
+        source: int,
+        limits: Limits,
+        on_output: OnOutput | None,
+        writes: Path | None,
     ) -> None:
         self.output = bytearray()
         self.total = 0
         self.seconds = 0.0
+        self.hit: Hit | None = None
         self._started = time.monotonic()
         self._process, self._group = process, group
         self._source = source
-        self._keep = keep
+        self._limits = limits
         self._on_output = on_output
         self._silent = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(source, self._read)
+        if group.waits and group.info is not None:
+            self._loop.add_reader(group.info, self._begin, group.info)
+        first = group.first if group.info is not None else lambda: group.leader
+        self._meter = Meter(limits, first, group.allotment, writes)
+        self._pause = FIRST_LOOK
+        self._next: asyncio.TimerHandle = self._loop.call_later(self._pause, self._look)
+        self._looking: asyncio.Future[Hit | None] | None = None
         self.ended = self._loop.create_task(self._finish())
 
     @property
@@ -89,10 +89,14 @@ class Running:
                 await exit_of(self._process)
             finally:
                 self.seconds = time.monotonic() - self._started
+                self._next.cancel()
+                self._meter.stop_looking()
                 self._group.kill()
             await self._settled()
         finally:
             self._close()
+            if self._group.waits and self._group.info is not None:
+                self._loop.remove_reader(self._group.info)
             let_go(self._group)
 
     async def _settled(self) -> None:
@@ -101,6 +105,35 @@ class Running:
         except TimeoutError:
             pass  # something that left the group (only without a sandbox) still holds the pipe
         await self._group.gone(_SETTLE)
+        if self._looking is not None:
+            await asyncio.wait({self._looking})
+        self.hit = self.hit or self._meter.end()
+
+    def _begin(self, info: int) -> None:
+        """bwrap has made its first process, which waits to be limited."""
+        self._loop.remove_reader(info)
+        self._group.open_gate(self._limits)
+
+    def _look(self) -> None:
+        """Measure on another thread; the next time when that is done."""
+        self._looking = self._loop.run_in_executor(None, self._meter.look)
+        self._looking.add_done_callback(self._seen)
+
+    def _seen(self, looked: asyncio.Future[Hit | None]) -> None:
+        self._looking = None
+        if self._process.returncode is not None or self.ended.done() or looked.cancelled():
+            return
+        hit = looked.result()
+        if hit is not None:
+            self._stop_for(hit)
+            return
+        self._pause = min(self._pause * 1.5, LONGEST_PAUSE)
+        self._next = self._loop.call_later(self._pause, self._look)
+
+    def _stop_for(self, hit: Hit) -> None:
+        if self.hit is None:
+            self.hit = hit
+            self._group.kill()
 
     def _read(self) -> None:
         try:
@@ -111,9 +144,11 @@ class Running:
             self._close()
             return
         self.total += len(data)
-        room = self._keep - len(self.output)
+        room = self._limits.output_bytes - len(self.output)
         if room > 0:
             self.output += data[:room]
+        if self.total > self._limits.printed_bytes:
+            self._stop_for(Hit(Kind.OUTPUT, stopped=True))
         if self._on_output is not None:
             self._on_output(data)
 
@@ -124,29 +159,23 @@ class Running:
             os.close(self._source)
 
 
-def start(launch: Launch, limits: Limits, on_output: OnOutput | None = None) -> Running:
-    """Start a program with stdin from /dev/null, on the running loop. Raises OSError when it cannot be started."""
+def start(launch: Launch, limits: Limits, on_output: OnOutput | None = None, writes: Path | None = None) -> Running:
+    """Start a program with stdin from /dev/null, on the running loop. ``writes``: the folder on disk it may write.
+
+    Raises OSError when it cannot be started.
+    """
     source, sink = os.pipe()
     os.set_blocking(source, False)
     try:
-        with Starter(launch) as starter:
-            process = subprocess.Popen(
-                starter.argv,
-                stdin=subprocess.DEVNULL,
-                stdout=sink,
-                stderr=sink,
-                cwd=launch.cwd,
-                env=launch.env,
-                start_new_session=True,
-                pass_fds=starter.inherited,
-            )
-            group = starter.admit(process.pid, limits)
+        with Starter(launch, limits) as starter:
+            process = starter.start(stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
+            group = starter.admit(process.pid)
     except BaseException:
         os.close(source)
         raise
     finally:
         os.close(sink)
-    return Running(process, group, source, limits.output_bytes, on_output)
+    return Running(process, group, source, limits, on_output, writes)
 
 
 async def exit_of(process: subprocess.Popen[bytes]) -> int:
@@ -168,9 +197,10 @@ async def exit_of(process: subprocess.Popen[bytes]) -> int:
 async def spawn(launch: Launch, limits: Limits, *, stdin: int, stdout: int, stderr: int) -> Started:
     """Start a process to talk to, in a session of its own; the watchdog and the limits come before it does anything.
 
-    Without ``options`` to wait for, limits are set a moment after the start.
+    It is our own code: the limits hold for each of its processes. Without ``options`` to wait for, they are set a
+    moment after the start.
     """
-    with Starter(launch) as starter:
+    with Starter(launch, limits, together=False) as starter:
         process = await asyncio.create_subprocess_exec(
             *starter.argv,
             stdin=stdin,
@@ -181,7 +211,7 @@ async def spawn(launch: Launch, limits: Limits, *, stdin: int, stdout: int, stde
             start_new_session=True,
             pass_fds=starter.inherited,
         )
-        return Started(process, starter.admit(process.pid, limits))
+        return Started(process, starter.admit(process.pid))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,83 +220,6 @@ class Started:
 
     process: asyncio.subprocess.Process
     group: Group
-
-
-class Starter:
-    """Pipes between us and bwrap: it waits for its options and filter, so nothing runs before `admit`."""
-
-    def __init__(self, launch: Launch) -> None:
-        self.launch = launch
-        self._feeds: list[tuple[int, bytes]] = []
-        self.inherited: tuple[int, ...] = ()
-        self._info: int | None = None
-        argv = list(launch.argv)
-        if launch.options is not None:
-            extra = ["--info-fd", str(self._info_pipe())]
-            if launch.filter:
-                extra += ["--seccomp", str(self._feed(launch.filter))]
-            made = [word for path, data in launch.files for word in ("--file", str(self._feed(data)), path)]
-            argv[argv.index("{options}")] = str(self._feed(argv_bytes(extra) + launch.options + argv_bytes(made)))
-        self.argv = tuple(argv)
-
-    def __enter__(self) -> Starter:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        for fd in (*self.inherited, *(writer for writer, _ in self._feeds)):
-            os.close(fd)
-        if self._info is not None:
-            os.close(self._info)
-
-    def admit(self, pid: int, limits: Limits) -> Group:
-        """Let the process go on: it is known to the watchdog and limited from here on."""
-        watchdog.shared.add(pid)
-        limit(pid, limits)
-        for writer, data in self._feeds:
-            if os.write(writer, data) != len(data):
-                raise OSError(errno.E2BIG, "the command line is too long")
-        info, self._info = self._info, None
-        return Group(pid, info)
-
-    def _feed(self, data: bytes) -> int:
-        """A pipe that ``data`` fits into, so that writing neither blocks nor stops half-way."""
-        reader, writer = os.pipe()
-        if len(data) > _CHUNK:
-            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, min(_PIPE, 1 << len(data).bit_length()))
-        os.set_blocking(writer, False)
-        self._feeds.append((writer, data))
-        self.inherited += (reader,)
-        return reader
-
-    def _info_pipe(self) -> int:
-        self._info, writer = os.pipe()
-        os.set_blocking(self._info, False)
-        self.inherited += (writer,)
-        return writer
-
-
-def let_go(group: Group) -> None:
-    """The group has ended."""
-    watchdog.shared.remove(group.leader)
-    group.close()
-
-
-def limit(pid: int, limits: Limits) -> None:
-    """Set resource limits on a process that has just been started; never above what we have ourselves. Linux only."""
-    if sys.platform != "linux":
-        return
-    for which, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_DATA, limits.memory_bytes),
-    ):
-        try:
-            hard = resource.prlimit(pid, which)[1]
-            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.prlimit(pid, which, (bound, bound))
-        except ProcessLookupError:
-            return
 
 
 async def uncancelled(work: Awaitable[T]) -> T:
@@ -283,10 +236,3 @@ async def uncancelled(work: Awaitable[T]) -> T:
     if cancelled is not None:
         raise cancelled
     return task.result()
-
-
-def argv_bytes(words: Sequence[str]) -> bytes:
-    """NUL-terminated words. Raises ValueError when a word holds a NUL."""
-    if any("\0" in word for word in words):
-        raise ValueError("a NUL cannot be part of a command")
-    return b"".join(os.fsencode(word) + b"\0" for word in words)

@@ -11,17 +11,48 @@ import os
 import re
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
+
+from sandbox.limits import processes
+from sandbox.limits.allotment import Allotment
+from sandbox.limits.rlimits import limit_processes
+from sandbox.policy import Limits
 
 
 class Group:
     """The processes of one call. ``leader``: its process group. ``info``: descriptor on which bwrap says which process
-    is the first inside; None without bwrap."""
+    is the first inside; None without bwrap. ``gate``: descriptor the first process waits on before it starts the
+    program, if it does. ``allotment``: the cgroups they are in, if any."""
 
-    def __init__(self, leader: int, info: int | None = None) -> None:
+    def __init__(
+        self,
+        leader: int,
+        info: int | None = None,
+        gate: int | None = None,
+        allotment: Allotment | None = None,
+    ) -> None:
         self.leader = leader
-        self._info = info
+        self.allotment = allotment
+        self.info = info
+        self._gate = gate
         self._first: int | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether the program waits for `open_gate`."""
+        return self._gate is not None
+
+    def open_gate(self, limits: Limits) -> None:
+        """Once bwrap has said (or never will) which process is the first: limit how many there may be, and let it
+        start the program. A first process that cannot be limited is not let go on."""
+        first = self.first()
+        if first is not None:
+            limit_processes(first, limits)
+            if self._gate is not None:
+                with suppress(BrokenPipeError):
+                    os.write(self._gate, b"1")
+        self._close_gate()
 
     def kill(self) -> None:
         """SIGKILL to all; quietly when they are gone."""
@@ -33,7 +64,7 @@ class Group:
         if first is None:
             _killpg(self.leader, number)
             return
-        for pid in _descendants(first):
+        for pid in processes.tree(first)[1:]:
             try:
                 os.kill(pid, number)
             except (ProcessLookupError, PermissionError):
@@ -52,15 +83,21 @@ class Group:
 
     def close(self) -> None:
         """Forget about them."""
-        if self._info is not None:
-            os.close(self._info)
-            self._info = None
+        self._close_gate()
+        if self.info is not None:
+            os.close(self.info)
+            self.info = None
+
+    def _close_gate(self) -> None:
+        if self._gate is not None:
+            os.close(self._gate)
+            self._gate = None
 
     def first(self) -> int | None:
         """The first process inside (as the host numbers it), once bwrap has made it."""
-        if self._first is None and self._info is not None:
+        if self._first is None and self.info is not None:
             try:
-                said = os.read(self._info, 4096)
+                said = os.read(self.info, 4096)
             except BlockingIOError:
                 return None
             found = re.search(rb'"child-pid": (\d+)', said)
@@ -71,7 +108,7 @@ class Group:
         """The first process of a PID namespace ends last, so it stands for all; a zombie has ended."""
         first = self.first()
         if first is None:
-            return self._info is None and _killpg(self.leader, 0)
+            return self.info is None and _killpg(self.leader, 0)
         try:
             status = Path(f"/proc/{first}/stat").read_text()
         except OSError:
@@ -86,17 +123,3 @@ def _killpg(group: int, number: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
-
-
-def _descendants(pid: int) -> list[int]:
-    found = _children(pid)
-    for child in found:
-        found.extend(_children(child))
-    return found
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []

@@ -94,9 +94,9 @@ def _version_2(name: str, mounts: tuple[Mount, ...], places: dict[str, str]) -> 
             continue
         home = _folder(mount, places[""])
         for base in (home.parent, home) if home != mount.point else (home,):
-            if name in _words(base / "cgroup.subtree_control") and os.access(base / "cgroup.procs", os.W_OK):
-                if _can_make(base):
-                    return Controller(name, 2, home, base)
+            handed_down = name in _words(base / "cgroup.subtree_control")
+            if handed_down and os.access(base / "cgroup.procs", os.W_OK) and _can_make(base):
+                return Controller(name, 2, home, base)
     return None
 
 

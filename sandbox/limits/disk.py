@@ -79,7 +79,7 @@ class Disk:
             if total > self._most.bytes or files > self._most.files:
                 return Held(total, files)
         gone = {(device, inode): size for device, inode, size in processes.unlinked(pids())}
-        device = os.stat(self._folder).st_dev
+        device = self._folder.stat().st_dev
         total += sum(size for (dev, _), size in gone.items() if dev == device)
         return Held(total, files)
 

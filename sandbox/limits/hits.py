@@ -47,8 +47,8 @@ _WORDS = (
     (
         Kind.PROCESSES,
         re.compile(
-            rb"fork: (retry: )?Resource temporarily|Cannot fork|[Cc]an't start new thread|unable to create native thread"
-            rb"|BlockingIOError: \[Errno 11\]|pthread_create failed"
+            rb"fork: (retry: )?Resource temporarily|Cannot fork|[Cc]an't start new thread|pthread_create failed"
+            rb"|BlockingIOError: \[Errno 11\]|unable to create native thread"
         ),
     ),
 )

@@ -62,7 +62,7 @@ def _folders(base: Path) -> list[Path]:
 
 
 def _namespace() -> int:
-    return os.stat("/proc/self/ns/pid").st_ino
+    return Path("/proc/self/ns/pid").stat().st_ino
 
 
 def _start_of(pid: int) -> int:

@@ -81,7 +81,7 @@ def _proportional(pid: int) -> int:
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     try:
-        threads = os.listdir(f"/proc/{pid}/task")
+        threads = [entry.name for entry in os.scandir(f"/proc/{pid}/task")]
     except OSError:
         return found
     for thread in threads:
