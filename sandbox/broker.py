@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sandbox.advice import advise
 from sandbox.approval import Answer, ApprovalRequest, Choice
 from sandbox.assess import bound, conflict
 from sandbox.backends.base import Capabilities, OnOutput
@@ -178,6 +179,7 @@ class Broker:
             risk=request.assessment.risk,
             reasons=request.assessment.reasons,
             env=request.env_names,
+            wx=request.wx,
             choice=answer.choice.value,
             by=answer.by,
             rule=answer.rule,
@@ -187,6 +189,8 @@ class Broker:
 
     def _ended(self, of: str, caller: Caller, request: ApprovalRequest, done: Outcome) -> Outcome:
         """Record how it ended. What ran has run: when that cannot be recorded, the outcome says so and stays."""
+        if of == "command":
+            done = advise(done, self.policy)
         try:
             self._audit.write(
                 "result",

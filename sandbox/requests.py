@@ -20,6 +20,7 @@ from sandbox.operations import RunArgv, RunCommand, WriteFile
 from sandbox.policy import Network, Policy
 from sandbox.risk import Assessment, Risk
 from sandbox.rules import simple_commands, suggest_path, suggest_shell
+from sandbox.wx import effect, exceptions
 
 if TYPE_CHECKING:
     from sandbox.broker import Caller
@@ -68,6 +69,8 @@ class Requests:
         line = self.line(op)
         argv, program = self._resolve(op)
         assessment = self._assess(line, op.cwd, program)
+        jits = exceptions(self.policy, argv)
+        assessment = replace(assessment, effects=(*assessment.effects, *effect(self.policy, jits)))
         facts: dict[str, Any] = {
             "argv": list(argv),
             "cwd": op.cwd,
@@ -78,7 +81,7 @@ class Requests:
         parts = simple_commands(line)
         rule = suggest_shell(parts[0], assessment.risk) if parts and len(parts) == 1 and not op.env else ""
         request = self._request("command", line, assessment, caller, facts)
-        request = replace(request, cwd=op.cwd, rule=rule, env_names=tuple(sorted(op.env)))
+        request = replace(request, cwd=op.cwd, rule=rule, env_names=tuple(sorted(op.env)), wx=jits)
         if program is not None:
             request = replace(request, executable=program.path, sha256=program.sha256)
         return Prepared(argv, request, program)
