@@ -60,8 +60,11 @@ def fixed(policy: Policy, roots: tuple[Path, ...]) -> list[str]:
     policy.workspace must be a real path (see check_workspace). roots: read-only tool folders.
     """
     work = str(policy.workspace)
-    out = [*_system(), *_etc(policy.network), "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
-    out += ["--symlink", "../tmp", "/var/tmp", *_home(policy.workspace)]
+    most = policy.limits.scratch_bytes
+    out = [*_system(), *_etc(policy.network), "--proc", "/proc", "--dev", "/dev", *_scratch("/dev/shm", "1777", most)]
+    # What lies in memory is bounded by its size, so nothing else of /dev may be written.
+    out += ["--remount-ro", "/dev", *_scratch("/tmp", "1777", most)]
+    out += ["--symlink", "../tmp", "/var/tmp", *_home(policy.workspace, most)]
     shown = {path for path in (*roots, *policy.readable) if not path.is_relative_to(policy.workspace)}
     for path in sorted(shown, key=lambda p: len(p.parts)):
         out += ["--ro-bind-try", str(path), str(path)]
@@ -103,9 +106,14 @@ def _etc(network: Network) -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(path))
 
 
-def _home(workspace: Path) -> list[str]:
+def _scratch(path: str, mode: str, most: int) -> list[str]:
+    """An empty private folder that holds at most so many bytes."""
+    return ["--size", str(most), "--perms", mode, "--tmpfs", path]
+
+
+def _home(workspace: Path, most: int) -> list[str]:
     inside = home_inside(workspace)
-    return ["--perms", "0700", "--dir" if inside.startswith("/tmp/") else "--tmpfs", inside]
+    return ["--perms", "0700", "--dir", inside] if inside.startswith("/tmp/") else _scratch(inside, "0700", most)
 
 
 def _mask_home(workspace: Path, roots: tuple[Path, ...]) -> Iterator[str]:
