@@ -114,8 +114,8 @@ class Command:
         return self._report(self._limited(done))
 
     def _limited(self, done: Outcome) -> Outcome:
-        """Say which limit was reached, when one was and the command did not end well."""
-        hit = self._run.hit if done.status is not Status.OK or self._stopped() else None
+        """Say which limit was reached. A command that was refused or stopped has failed, whatever it makes of it."""
+        hit = self._run.hit
         if hit is None and done.status is Status.FAILED and not done.error:
             hit = hits.of_exit(done.exit_code, done.data)
         if hit is None:
@@ -127,10 +127,6 @@ class Command:
             error=f"{done.error}; {error}" if done.error else error,
             suggestion=suggestion,
         )
-
-    def _stopped(self) -> bool:
-        """Whether we ended it for a limit, whatever exit code that left."""
-        return self._run.hit is not None and self._run.hit.stopped and self._run.hit.kind is not hits.Kind.MEMORY
 
     def _settle(self) -> None:
         if self._violations is None and self._run.ended.done():

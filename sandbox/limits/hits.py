@@ -94,5 +94,5 @@ def explain(hit: Hit, limits: Limits) -> tuple[str, str]:
     what = _WHAT[hit.kind].format(getattr(limits, hit.kind.value))
     how = " and was stopped" if hit.stopped else " and was refused more" if hit.sure else ""
     lead = "" if hit.sure else "it seems that "
-    rest = f"{_DO[hit.kind]}; a person can raise `{hit.kind.value}` in the policy"
+    rest = f"{_DO[hit.kind]}; a person can raise it in the policy"
     return f"{lead}{what}{how} (limit: {hit.kind.value})", rest
