@@ -17,7 +17,7 @@ def recorder(audit: Audit, policy: str) -> OnEvent:
             "connection",
             call=event.call,
             kind=event.kind,
-            subject=f"{event.host}:{event.port}" if event.host else "",
+            subject=f"{event.host}:{event.port}" if event.port else event.host,
             address=event.address,
             policy=policy,
             risk=Risk.HIGH if refused else Risk.MEDIUM,
