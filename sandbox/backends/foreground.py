@@ -11,6 +11,7 @@ from types import FrameType
 
 from sandbox.backends.attendance import Attendance
 from sandbox.backends.guard import Protection, survey, sweep
+from sandbox.backends.hardlinks import OldLinks
 from sandbox.backends.local import Wrap
 from sandbox.backends.running import Starter, let_go
 from sandbox.backends.tree import Group
@@ -30,7 +31,8 @@ def run_foreground(wrap: Wrap, argv: Sequence[str], cwd: str, way: Way | None = 
     if shutil.which(program, path=wrap.path) is None:
         raise FileNotFoundError(errno.ENOENT, "no such program", argv[0])
     protection = survey(policy.workspace, policy.protected) if policy.writable else Protection()
-    with Starter(wrap.launch(argv, cwd, {}, protection.binds, way), policy.limits) as starter:
+    old_links = OldLinks(policy.workspace).binds() if policy.writable else ()
+    with Starter(wrap.launch(argv, cwd, {}, protection.binds + old_links, way), policy.limits) as starter:
         process = starter.start()
         group = starter.admit(process.pid)
     previous = {number: signal.signal(number, _forward(group)) for number in _FORWARDED}

@@ -14,6 +14,7 @@ from typing import Protocol
 from sandbox.backends import guard, running
 from sandbox.backends.base import OnOutput, Place
 from sandbox.backends.files import FileHelper
+from sandbox.backends.hardlinks import OldLinks
 from sandbox.backends.mounts import Bind
 from sandbox.backends.running import Launch, Running
 from sandbox.backends.way_out import Way, WayOut
@@ -154,6 +155,7 @@ class LocalSandbox:
         self._wrap = wrap
         self._way_out = way_out
         self._guarded = guarded and wrap.policy.writable
+        self._old_links = OldLinks(wrap.policy.workspace)
         self._active = 0
         self._watched: tuple[guard.Watched, ...] = ()
         self._files = FileHelper(self._helper_launch, wrap.policy)
@@ -216,7 +218,8 @@ class LocalSandbox:
         on_output: OnOutput | None,
     ) -> Command | Outcome:
         try:
-            launch = self._wrap.launch(argv, cwd, env or {}, self._protect(), way)
+            binds = self._protect() + (self._old_links.binds() if self._guarded else ())
+            launch = self._wrap.launch(argv, cwd, env or {}, binds, way)
             run = running.start(launch, self.policy.limits, on_output, self._writes())
         except ValueError as error:
             return Outcome(Status.ERROR, error=str(error), suggestion="write it without NUL characters")

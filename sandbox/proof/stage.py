@@ -1,4 +1,4 @@
-"""Something to attack: secrets, files, sockets, memory and a process on the host, there for as long as a proof takes."""
+"""Something to attack: secrets, files, sockets, memory and a process on the host, for as long as a proof takes."""
 
 from __future__ import annotations
 
