@@ -18,7 +18,7 @@ from sandbox.backends.hardlinks import OldLinks
 from sandbox.backends.mounts import Bind
 from sandbox.backends.running import Launch, Running
 from sandbox.backends.way_out import Way, WayOut
-from sandbox.limits import hits
+from sandbox.limits import disk, hits
 from sandbox.operations import ListFiles, Outcome, ReadFile, SearchFiles, Status, WriteFile
 from sandbox.policy import Policy
 
@@ -119,6 +119,8 @@ class Command:
         hit = self._run.hit
         if hit is None and done.status is Status.FAILED and not done.error:
             hit = hits.of_exit(done.exit_code, done.data)
+            if hit is not None and hit.kind is hits.Kind.SCRATCH and disk.full(self._owner.policy.workspace):
+                return replace(done, error="the disk is full", suggestion="a person has to make room on it")
         if hit is None:
             return done
         error, suggestion = hits.explain(hit, self._owner.policy.limits)

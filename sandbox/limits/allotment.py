@@ -103,8 +103,8 @@ class Allotment:
             one.before = one.count()
 
     def clear(self) -> bool:
-        """End whatever is still inside; whether nothing was."""
-        return not any([owners.kill_all(one.folder) for one in (*self._v1, *self._v2)])
+        """End whatever is still inside; whether nothing was. Every controller has the same processes in it."""
+        return not owners.kill_all(self._cgroups[0].folder)
 
     def close(self) -> list[Path]:
         """Let go of the descriptors; the folders to remove."""

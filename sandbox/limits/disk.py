@@ -20,6 +20,7 @@ from sandbox.limits import processes
 _SHARE = 20
 # Change times come from a clock that is a tick behind.
 _TICK = 0.05
+_LITTLE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,15 @@ class Held:
 
     bytes: int = 0
     files: int = 0
+
+
+def full(folder: Path) -> bool:
+    """Whether the file system a folder lies on has no room left."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < _LITTLE
 
 
 class Disk:

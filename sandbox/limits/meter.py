@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sandbox.limits import processes
-from sandbox.limits.allotment import Allotment
+from sandbox.limits.allotment import Allotment, Counts
 from sandbox.limits.controllers import CPU, MEMORY, PIDS
 from sandbox.limits.disk import Disk, Held
 from sandbox.limits.hits import Hit, Kind
@@ -33,6 +33,7 @@ class Meter:
         self._limits, self._first, self._allotment = limits, first, allotment
         self._holds = allotment.holds if allotment is not None else frozenset[str]()
         self._over = False
+        self._full = False
         most = Held(limits.written_bytes, limits.files)
         self._disk = Disk(folder, most, lambda: self._over) if folder is not None else None
 
@@ -44,12 +45,10 @@ class Meter:
     def end(self) -> Hit | None:
         """The command has ended: what the kernel refused it or killed it for."""
         self._over = True
-        if self._allotment is None:
-            return None
-        counts = self._allotment.counts()
+        counts = self._allotment.counts() if self._allotment is not None else Counts()
         if counts.killed:
             return Hit(Kind.MEMORY, stopped=True)
-        return Hit(Kind.PROCESSES) if counts.refused else None
+        return Hit(Kind.PROCESSES) if counts.refused or self._full else None
 
     def stop_looking(self) -> None:
         """A look under way ends soon."""
@@ -69,8 +68,10 @@ class Meter:
         used = processes.usage(pids)
         if CPU not in self._holds and used.cpu > self._limits.cpu_seconds:
             return Kind.CPU
-        if PIDS not in self._holds and used.tasks > self._limits.processes + _OWN_PROCESSES:
-            return Kind.PROCESSES
+        if PIDS not in self._holds:
+            self._full = self._full or used.tasks > self._limits.processes
+            if used.tasks > self._limits.processes + _OWN_PROCESSES:
+                return Kind.PROCESSES
         most = self._limits.memory_bytes
         if MEMORY not in self._holds and used.resident > most and processes.proportional(pids) > most:
             return Kind.MEMORY
