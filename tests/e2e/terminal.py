@@ -110,7 +110,7 @@ class Terminal:
         self._process = ptyprocess.PtyProcess.spawn(
             [*command, *arguments],
             cwd=str(cwd),
-            env=environment(home, **colours, **(env or {})),
+            env=environment(home, **{**colours, **(env or {})}),
             dimensions=(lines, columns),
         )
         self._reader = threading.Thread(target=self._read, name="terminal", daemon=True)
@@ -159,6 +159,13 @@ class Terminal:
         """The private modes that have ever been on."""
         with self._changed:
             return frozenset(self._glass.ever)
+
+    @property
+    def invisible(self) -> str:
+        """Characters, rules aside, painted in the colour of what is behind them."""
+        with self._changed:
+            cells = [cell for row in self._glass.buffer.values() for cell in row.values()]
+        return "".join(cell.data for cell in cells if cell.data.strip(" │─") and cell.fg == cell.bg != "default")
 
     @property
     def titles(self) -> list[str]:
