@@ -34,7 +34,9 @@ class Parts:
         found = self.backend.capabilities()
         gate = Gate(mode, self.book, asker, timeout, walls=found.contained)
         sandbox = await self.backend.start(self.policy, recorder(self.audit, self.policy.name))
-        requests = Requests(self.policy, self.identities, sandbox.path, found.contained, timeout)
+        # Without the filter a line of defence is missing: nothing counts as held entirely, so more is asked.
+        walls = found.contained and found.filtered
+        requests = Requests(self.policy, self.identities, sandbox.path, walls, timeout)
         return Broker(self.policy, sandbox, found, gate, requests, self.audit)
 
 

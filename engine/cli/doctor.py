@@ -1,4 +1,4 @@
-"""``agent-tui doctor``: what is enforced on this machine, each line proved by a probe that just tried to break it."""
+"""``agent-tui doctor``: what is enforced on this machine, each line proved by attacks that were just tried."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sandbox.backends.base import Capabilities
-    from sandbox.backends.probes import Finding
+    from sandbox.proof.lines import Proof
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = sub.add_parser(
         "doctor",
-        help="what is enforced on this machine, proved by live probes",
-        description="Each probe attacks the sandbox and, as a control, the bare machine. A line is enforced when the "
-        "attack fails inside and succeeds outside.",
+        help="what is enforced on this machine, proved by live attacks",
+        description="Tries real attacks in the sandbox and, as a control, bare. A line of defence is enforced when "
+        "attacks that work bare were stopped inside and none got through.",
         epilog="example: agent-tui doctor --json",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -29,54 +29,74 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
 
 
 def run_doctor(args: argparse.Namespace) -> int:
-    """Returns 0 when the sandbox works and every line is enforced, 1 otherwise."""
+    """Returns 0 when the default backend enforces all twelve lines, 1 otherwise."""
+    from engine.cli.doctor_page import page
     from sandbox.backends import pick_backend
-    from sandbox.backends.probes import run_probes
+    from sandbox.proof.lines import prove
+    from sandbox.proof.tries import ProofError
 
-    backend = pick_backend()
-    found = backend.capabilities()
-    findings = asyncio.run(run_probes(backend)) if found.contained else ()
+    default = pick_backend()
+    found = default.capabilities()
+    try:
+        proof = asyncio.run(prove())
+    except (ProofError, OSError) as error:
+        print(f"agent-tui: nothing could be proved: {error}; check that the temporary folder has room", file=sys.stderr)
+        return 1
     terminal, models = _terminal(), _models(found)
     if args.json:
-        print(json.dumps(_as_json(found, findings, terminal, models)))
+        print(json.dumps(_as_json(proof, default.name, terminal, models)))
     else:
-        _tell(found, findings, terminal, models)
-    return 0 if found.contained and all(finding.enforced for finding in findings) else 1
+        _tell(page(proof, default.name), terminal, models)
+    return 0 if _all_enforced(proof, default.name) else 1
 
 
-def _as_json(
-    found: Capabilities, findings: tuple[Finding, ...], terminal: dict[str, Any], models: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _all_enforced(proof: Proof, backend: str) -> bool:
+    from sandbox.proof.lines import LINES, State
+
+    return proof.found[backend].contained and all(proof.state(line, backend) is State.ENFORCED for line in LINES)
+
+
+def _as_json(proof: Proof, default: str, terminal: dict[str, Any], models: list[dict[str, Any]]) -> dict[str, Any]:
+    """``lines`` has the twelve in their order; ``inside`` and ``states`` are by backend."""
+    from sandbox.proof.lines import LINES
+
+    lines = [
+        {
+            "number": number,
+            "line": line,
+            "states": {backend: proof.state(line, backend).value for backend in proof.found},
+            "checks": [_check(proof, check) for check in proof.of(line)],
+        }
+        for number, line in enumerate(LINES, 1)
+    ]
     return {
-        "sandbox": asdict(found),
-        "lines": [asdict(finding) for finding in findings],
+        "sandbox": asdict(proof.found[default]),
+        "default": default,
+        "enforced": _all_enforced(proof, default),
+        "backends": {name: asdict(found) for name, found in proof.found.items()},
+        "lines": lines,
         "terminal": terminal,
         "models": models,
     }
 
 
-def _tell(
-    found: Capabilities, findings: tuple[Finding, ...], terminal: dict[str, Any], models: list[dict[str, Any]]
-) -> None:
-    if found.contained:
-        extra = "with a system call filter" if found.filtered else "without a system call filter: pip install seccompy"
-        print(f"sandbox   {found.name}, {extra}")
-    else:
-        print(f"sandbox   none: {found.why}")
-        print(f"          {found.hint}")
-        print("          every command asks a person first")
-    for finding in findings:
-        print(f"{'✓' if finding.enforced else '✗'} {finding.line:<13} {finding.what:<44} {_pair(finding)}")
-        if not finding.enforced and finding.detail:
-            print(f"                {finding.detail}")
-    print(f"terminal  {', '.join(f'{name} {value}' for name, value in terminal.items())}")
+def _check(proof: Proof, check: Any) -> dict[str, Any]:
+    return {
+        "what": check.what,
+        "wanted": check.wanted,
+        "bare": check.bare,
+        "inside": check.inside,
+        "by_policy": [backend for backend in proof.backends if check.by_policy(backend)],
+    }
+
+
+def _tell(lines: list[str], terminal: dict[str, Any], models: list[dict[str, Any]]) -> None:
+    out = [*lines, f"terminal  {', '.join(f'{name} {value}' for name, value in terminal.items())}"]
     for model in models:
         sign = "✓" if model["usable"] else "·"
-        print(f"model     {sign} {model['spec']}  {model['why']}".rstrip())
-
-
-def _pair(finding: Finding) -> str:
-    return f"inside {finding.inside}, bare {finding.bare}"
+        out.append(f"model     {sign} {model['spec']}  {model['why']}".rstrip())
+    encoding = sys.stdout.encoding or "ascii"
+    print("\n".join(out).encode(encoding, "replace").decode(encoding))
 
 
 def _terminal() -> dict[str, Any]:

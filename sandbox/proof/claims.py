@@ -179,6 +179,14 @@ async def _record(stage: Stage, _sandbox: Sandbox) -> bool:
     return good
 
 
+async def _out_of_reach(stage: Stage, sandbox: Sandbox) -> bool:
+    log = Path(tempfile.mkdtemp(dir=stage.base)) / "audit.jsonl"
+    Audit(log.parent).write("command", subject="true")
+    whole = log.read_bytes()
+    await sandbox.exec(["/bin/sh", "-c", f"echo >> {log}"], timeout=5)
+    return log.read_bytes() == whole
+
+
 CLAIMS = (
     Claim("environment", "set a variable that changes which code runs", _environment, _environment_bare),
     Claim("tools", "change a program after it was approved", _changed_program, _changed_bare),
@@ -189,5 +197,6 @@ CLAIMS = (
     Claim("person", "make itself start again later without high risk", _persistence),
     Claim("processes", "outlive the call", _tree_ends, _tree_bare),
     Claim("resources", "run longer than allowed", _wall_time),
-    Claim("record", "change the record afterwards", _record),
+    Claim("record", "change the record unnoticed", _record),
+    Claim("record", "write to the record from inside", _out_of_reach),
 )

@@ -59,7 +59,7 @@ PROBES = (
         "make a device",
         "import os; os.mknod('device', 0o20600, os.makedev(1, 3)); os.unlink('device')",
     ),
-    Probe("resources", "take a gigabyte of memory", "bytearray(2**30)"),
+    Probe("resources", "take a gigabyte of memory", "import mmap; mmap.mmap(-1, 2**30, mmap.MAP_PRIVATE)"),
     Probe("resources", "write a large file", "open('large', 'wb').write(bytes(2 * 1024**2))"),
     Probe("resources", "open many files", "kept = [open('/dev/null') for _ in range(300)]"),
 )
