@@ -76,7 +76,7 @@ WRITTEN = (
     Attack("run a program that was there before", f"./mine {WIN}", setup="cp /bin/echo mine"),
     Attack("run it through a link", f"ln -s mine l; cp /bin/echo mine; ./l {WIN}"),
     Attack("run it through /proc", f'cp /bin/echo mine; "/proc/self/cwd/mine" {WIN}'),
-    Attack("run it as the first process sees it", f'cp /bin/echo mine; "/proc/1/root$PWD/mine" {WIN}', root=True),
+    Attack("run it as the first process sees it", f'cp /bin/echo mine; "/proc/$PPID/root$PWD/mine" {WIN}'),
     Attack("run it by the loader", f"cp /bin/echo mine; $(ls /lib*/ld-linux-*.so.? | head -1) ./mine {WIN}"),
     Attack(
         "load a library it wrote",
