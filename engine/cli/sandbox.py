@@ -39,7 +39,7 @@ def _add_exec(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         epilog="example: agent-tui sandbox exec --policy read-only -- rg TODO",
     )
     run.add_argument(
-        "--policy", default="workspace", metavar="NAME|FILE", help="workspace (default), read-only or a file"
+        "--policy", default="workspace", metavar="NAME|FILE", help="workspace (default), read-only, strict or a file"
     )
     run.add_argument("--backend", default="", metavar="NAME", help="bwrap or bare (which contains nothing)")
     run.add_argument("--cwd", type=Path, default=None, metavar="DIR", help="the workspace (default: this folder)")

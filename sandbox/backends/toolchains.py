@@ -76,7 +76,7 @@ def _holds_secrets(folder: Path) -> bool:
 
 def _fit(path: Path, workspace: Path) -> bool:
     """Whether ``path`` may be shown: a real folder, not the system's (shown anyway), hiding and exposing nothing."""
-    if not path.is_absolute() or ".." in path.parts or not path.is_dir() or not os.access(path, os.R_OK | os.X_OK):
+    if not path.is_absolute() or ".." in path.parts or not os.access(path, os.R_OK | os.X_OK) or not path.is_dir():
         return False
     visible = path.is_relative_to(workspace) and not is_masked(path, workspace)
     if visible or any(path.is_relative_to(top) for top in SYSTEM):
