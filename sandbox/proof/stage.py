@@ -103,7 +103,7 @@ def _sockets(stack: ExitStack, base: Path) -> dict[str, Any]:
         listener = stack.enter_context(socket.socket(socket.AF_UNIX))
         listener.bind(name)
         listener.listen()
-    address, far_port = _own_address(), 0
+    address, far_port = own_address(), 0
     if address:
         far_port = stack.enter_context(socket.create_server((address, 0))).getsockname()[1]
     others = [name for _, name in socket.if_nameindex() if name != "lo"]
@@ -117,7 +117,7 @@ def _sockets(stack: ExitStack, base: Path) -> dict[str, Any]:
     }
 
 
-def _own_address() -> str:
+def own_address() -> str:
     """An address of this machine that is not its loopback; "" when it has none. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
