@@ -64,8 +64,11 @@ def fixed(policy: Policy, roots: tuple[Path, ...]) -> list[str]:
     out = [*_system(), *_etc(policy.network), "--proc", "/proc", "--dev", "/dev", *_scratch("/dev/shm", "1777", most)]
     # What lies in memory is bounded by its size, so nothing else of /dev may be written.
     out += ["--remount-ro", "/dev", *_scratch("/tmp", "1777", most)]
-    out += ["--symlink", "../tmp", "/var/tmp", *_home(policy.workspace, most)]
     shown = {path for path in (*roots, *policy.readable) if not path.is_relative_to(policy.workspace)}
+    # Under a link real paths would not be what they are outside.
+    real = any(path.is_relative_to("/var/tmp") for path in (policy.workspace, *shown))
+    out += _scratch("/var/tmp", "1777", most) if real else ["--symlink", "../tmp", "/var/tmp"]
+    out += _home(policy.workspace, most)
     for path in sorted(shown, key=lambda p: len(p.parts)):
         out += ["--ro-bind-try", str(path), str(path)]
     return [*out, "--bind" if policy.writable else "--ro-bind", work, work]
