@@ -17,7 +17,8 @@ def limit(pid: int, limits: Limits) -> None:
         return
     cpu = max(1, int(limits.cpu_seconds))
     for which, soft, hard in (
-        (resource.RLIMIT_CORE, 0, 0),
+        # One byte, not none: with none the kernel still hands the dump to a program of the host that collects them.
+        (resource.RLIMIT_CORE, 1, 1),
         (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
         (resource.RLIMIT_DATA, limits.memory_bytes, limits.memory_bytes),
