@@ -26,7 +26,7 @@ def test_as_an_ordinary_user(name: str) -> None:
 def test_there_are_at_least_sixty_attacks() -> None:
     """Counted as pytest collects them, each attack once, however many policies it is tried under."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests/attacks"],
+        [sys.executable, "-m", "pytest", "--collect-only", "tests/attacks"],
         cwd=ROOT,
         capture_output=True,
         text=True,
