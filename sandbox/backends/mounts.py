@@ -20,6 +20,9 @@ _ETC = (
 ).split()
 _ETC_NETWORK = ("resolv.conf", "gai.conf")
 
+# The parts of /proc that change the machine when they are written.
+_KERNEL = "acpi asound bus driver dynamic_debug fs irq mtrr pressure scsi sys sysrq-trigger".split()
+
 # A workspace that is or contains one of these would swallow the walls themselves.
 _TOO_WIDE = tuple(Path(p) for p in ("/usr", "/etc", "/proc", "/sys", "/dev", "/run", "/tmp", "/var", "/boot"))
 
@@ -61,7 +64,7 @@ def fixed(policy: Policy, roots: tuple[Path, ...]) -> list[str]:
     """
     work = str(policy.workspace)
     most = policy.limits.scratch_bytes
-    out = [*_system(), *_etc(policy.network), "--proc", "/proc", "--dev", "/dev", *_scratch("/dev/shm", "1777", most)]
+    out = [*_system(), *_etc(policy.network), *_proc(), "--dev", "/dev", *_scratch("/dev/shm", "1777", most)]
     # What lies in memory is bounded by its size, so nothing else of /dev may be written.
     out += ["--remount-ro", "/dev", *_scratch("/tmp", "1777", most)]
     shown = {path for path in (*roots, *policy.readable) if not path.is_relative_to(policy.workspace)}
@@ -100,6 +103,17 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), str(path))
         elif path.is_dir():
             yield from ("--ro-bind", str(path), str(path))
+
+
+def _proc() -> Iterator[str]:
+    """A /proc of its own. What lies in it belongs to root of the machine, and root outside is its owner inside as well,
+    capabilities or not: a program could set the kernel's values (core_pattern runs a program outside)."""
+    yield from ("--proc", "/proc")
+    if os.geteuid() == 0:
+        for name in _KERNEL:
+            path = Path("/proc") / name
+            if path.exists():
+                yield from ("--ro-bind", str(path), str(path))
 
 
 def _etc(network: Network) -> Iterator[str]:
