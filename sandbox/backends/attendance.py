@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from sandbox.backends.tree import Group
-from sandbox.limits.hits import Hit
+from sandbox.limits.hits import Hit, of_exit
 from sandbox.limits.meter import FIRST_LOOK, LONGEST_PAUSE, Meter
 from sandbox.policy import Limits
 
@@ -40,5 +40,5 @@ class Attendance:
         finally:
             os.close(ended)
         code = process.wait()
-        self.hit = self.hit or (self._meter.end() if code else None)
+        self.hit = self.hit or self._meter.end() or of_exit(code, b"")
         return code

@@ -169,10 +169,12 @@ class Allotments:
         """The command has ended. The cgroups serve the next one, unless something is left in them."""
         empty = allotment.clear()
         with self._lock:
-            if empty and len(self._idle) < _IDLE:
+            if empty:
                 self._idle.append(allotment)
             else:
                 self._left += allotment.close()
+            while len(self._idle) > _IDLE:
+                self._left += self._idle.pop(0).close()
             self._left = [folder for folder in self._left if not _removed(folder)]
 
     def _look(self) -> tuple[Controller, ...]:
