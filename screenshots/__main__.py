@@ -6,6 +6,7 @@ Needs the extra ``test`` (cairosvg) and the font DejaVu Sans Mono. Pictures are 
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import sys
 import tempfile
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import cairosvg
+import pexpect
+from rich.console import Console
+from rich.text import Text
 from textual.pilot import Pilot
 
 from engine.commands import Decide, OpenSession, SendMessage
@@ -38,6 +42,7 @@ def main(wanted: list[str]) -> int:
     for name in wanted or SIZES:
         with tempfile.TemporaryDirectory() as folder:
             settle(Path(folder))
+            doctor(name)
             asyncio.run(pictures(name, Path(folder)))
     return 0
 
@@ -49,6 +54,17 @@ def settle(home: Path) -> None:
     os.environ.update(
         HOME=str(home), AGENT_TUI_HOME=str(home / ".agent-tui"), COLORTERM="truecolor", TERM="xterm-256color"
     )
+
+
+def doctor(size: str) -> None:
+    """What ``agent-tui doctor`` really prints, in a terminal of this size; the picture is as long as that is."""
+    columns, rows = SIZES[size]
+    words = ["-m", "tui", "doctor"]
+    terminal = pexpect.spawn(sys.executable, words, encoding="utf-8", dimensions=(rows, columns), timeout=PATIENCE)
+    terminal.expect(pexpect.EOF)
+    console = Console(record=True, width=columns, file=io.StringIO())
+    console.print(Text.from_ansi(f"$ agent-tui doctor\n{terminal.before.rstrip()}"))
+    picture(console.export_svg(title="agent-tui"), f"doctor-{size}")
 
 
 async def pictures(size: str, home: Path) -> None:
@@ -154,7 +170,12 @@ def text_of(app: Any) -> str:
 
 def save(app: Any, name: str) -> None:
     """The screen as it is, as PNG."""
-    svg = app.export_screenshot(title="agent-tui").replace("Fira Code", FONT).replace("font-size: 20px", FONT_SIZE)
+    picture(app.export_screenshot(title="agent-tui"), name)
+
+
+def picture(svg: str, name: str) -> None:
+    """An SVG as PNG, with a font whose characters fit their cells."""
+    svg = svg.replace("Fira Code", FONT).replace("font-size: 20px", FONT_SIZE)
     cairosvg.svg2png(bytestring=svg.encode(), write_to=str(HERE / f"{name}.png"), output_width=1600)
     print(f"screenshots/{name}.png")
 
