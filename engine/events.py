@@ -1,11 +1,8 @@
-"""Every event there is, in one file.
+"""Every event there is, in one file, as a discriminated union of frozen models.
 
-Two kinds. *Stored* events are the truth: appended to the log in order of ``seq`` and never changed. *Live* events are
-shown and forgotten: streaming deltas, progress, health. Task state, the model request and every pane are pure views
-of the stored ones.
-
-A stored event is made without ``session``, ``seq`` and ``at``; appending it to the log returns a copy that has them.
-``at`` is wall-clock time for people; order is by ``seq`` alone. Durations come from a monotonic clock.
+*Stored* events are the truth: appended to the log in order of ``seq`` and never changed; task state, the model request
+and every pane are pure views of them. *Live* events are shown and forgotten. An event is made without ``session``,
+``seq`` and ``at``; the log returns a copy that has them. ``at`` is for people, order is by ``seq`` alone.
 """
 
 from __future__ import annotations
@@ -137,9 +134,7 @@ class ModelRetry(Stored):
 
 class AssistantMessage(Stored):
     """What the model said in one turn. ``stop`` is normalised; ``aborted`` messages are shown and never sent.
-
-    cost: USD, None when the price is unknown. provider_stop: the provider's own word, for trouble.
-    """
+    cost: USD, None when the price is unknown. provider_stop: the provider's own word, for trouble."""
 
     type: Literal["assistant_message"] = "assistant_message"
     turn: int
@@ -257,6 +252,8 @@ class QuestionAsked(Stored):
 
 
 class QuestionAnswered(Stored):
+    """The person's answer."""
+
     type: Literal["question_answered"] = "question_answered"
     id: str
     text: str
@@ -281,10 +278,8 @@ class SettingChanged(Stored):
 
 
 class Compacted(Stored):
-    """History before ``keep_from`` (a seq) is replaced in the request by ``ledger`` and ``summary``.
-
-    Raw events stay. kind: offload (``offloaded`` lists call ids whose results became pointers) or summary.
-    """
+    """History before ``keep_from`` (a seq) gives way to ``ledger`` and ``summary`` in the request; raw events stay.
+    For an offload, ``offloaded`` lists the calls whose results became pointers."""
 
     type: Literal["compacted"] = "compacted"
     number: int
@@ -322,11 +317,8 @@ Event = Annotated[
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
-# --- live events: shown, never stored --------------------------------------------------------------------------------
-
-
 class Live(Frozen):
-    """Base of what is shown and forgotten."""
+    """Base of live events: shown, never stored."""
 
     session: str = ""
 

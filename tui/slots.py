@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from textual.screen import ModalScreen, Screen
     from textual.widget import Widget
 
-    from engine.commands import Decide
     from engine.queries import Query, RuleTrial
     from tui.transcript.view import Transcript
 
@@ -37,7 +36,7 @@ def composer(ask: Ask) -> Widget:
     return Composer(complete, slash_commands(), ())
 
 
-def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Decide | str | None]:
+def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Any]:
     """The dialog for an approval or a question."""
     if request.type == "question_asked":
         from tui.dialogs.question import QuestionDialog
