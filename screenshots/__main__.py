@@ -62,7 +62,7 @@ def doctor(size: str) -> None:
     words = ["-m", "tui", "doctor"]
     terminal = pexpect.spawn(sys.executable, words, encoding="utf-8", dimensions=(rows, columns), timeout=PATIENCE)
     terminal.expect(pexpect.EOF)
-    console = Console(record=True, width=columns, file=io.StringIO())
+    console = Console(record=True, width=columns + 2, file=io.StringIO())
     said = terminal.before.replace("\r", "").rstrip()
     console.print(Text.from_ansi(f"$ agent-tui doctor\n{said}"))
     picture(console.export_svg(title="agent-tui"), f"doctor-{size}")

@@ -91,10 +91,12 @@ def _check(proof: Proof, check: Any) -> dict[str, Any]:
 
 
 def _tell(lines: list[str], terminal: dict[str, Any], models: list[dict[str, Any]]) -> None:
-    out = [*lines, f"terminal  {', '.join(f'{name} {value}' for name, value in terminal.items())}"]
+    from engine.cli.doctor_page import wrapped
+
+    out = [*lines, *wrapped(", ".join(f"{name} {value}" for name, value in terminal.items()), "terminal  ")]
     for model in models:
         sign = "✓" if model["usable"] else "·"
-        out.append(f"model     {sign} {model['spec']}  {model['why']}".rstrip())
+        out += wrapped(f"{model['spec']}  {model['why']}", f"model     {sign} ")
     encoding = sys.stdout.encoding or "ascii"
     print("\n".join(out).encode(encoding, "replace").decode(encoding))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sandbox.backends.base import Capabilities
 from sandbox.proof.lines import LINES, Check, Proof, State
 
-_WIDTH = 80
+_WIDTH = 79
 _SIGNS = {State.ENFORCED: "✓", State.PARTLY: "~", State.NOT: "✗"}
 # What helps with a line when the backend itself has no better word.
 _ADVICE = {
@@ -29,11 +29,11 @@ def _head(found: Capabilities) -> Iterator[str]:
         second = f" and Landlock {found.landlock}" if found.landlock else ""
         yield f"sandbox   {found.name}, {walls}{second}"
     else:
-        yield from _wrapped(f"none: {found.why}", "sandbox   ")
-        yield from _wrapped(found.hint, "          ")
+        yield from wrapped(f"none: {found.why}", "sandbox   ")
+        yield from wrapped(found.hint, "          ")
         yield "          every command asks a person first"
     for gap in found.gaps:
-        yield from _wrapped(gap, "missing   ")
+        yield from wrapped(gap, "missing   ")
 
 
 def _table(proof: Proof, default: str) -> Iterator[str]:
@@ -64,9 +64,9 @@ def _trouble(proof: Proof, line: str, backend: str) -> Iterator[str]:
     found = proof.found[backend]
     if backend in proof.backends:
         through = [_failure(check, backend) for check in proof.of(line) if check.failed(backend)]
-        yield from _wrapped("; ".join(through) or "nothing could be proved: bare, this kernel refuses all of it", "   ")
+        yield from wrapped("; ".join(through) or "nothing could be proved: bare, this kernel refuses all of it", "   ")
     advice = _ADVICE.get(line, "") if found.contained else ""
-    yield from _wrapped(f"do: {advice or found.hint or 'report it, with the output of doctor --json'}", "   ")
+    yield from wrapped(f"do: {advice or found.hint or 'report it, with the output of doctor --json'}", "   ")
 
 
 def _failure(check: Check, backend: str) -> str:
@@ -77,14 +77,15 @@ def _foot(proof: Proof, default: str) -> Iterator[str]:
     if default not in proof.backends:
         return
     if allowed := [check.what for check in proof.checks if check.by_policy(default)]:
-        yield from _wrapped(f"{_and(allowed)}: works under the policy workspace; strict refuses it", "built     ")
+        yield from wrapped(f"{_and(allowed)}: allowed under the policy workspace; strict refuses it", "built     ")
     if unproved := [check.what for check in proof.checks if check.bare != "open"]:
-        yield from _wrapped(f"{_and(unproved)}: refused here even bare, so it proves nothing", "unproved  ")
+        yield from wrapped(f"{_and(unproved)}: refused here even bare, so it proves nothing", "unproved  ")
 
 
 def _and(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _wrapped(text: str, label: str) -> list[str]:
+def wrapped(text: str, label: str) -> list[str]:
+    """``text`` in lines of the page's width behind a label; lines after the first are indented like it."""
     return textwrap.wrap(text, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label))
