@@ -185,7 +185,10 @@ WORLD = (
     ),
     ("python3 -c 'import socket; print(socket.getaddrinfo(\"localhost\", 80)[0][1])'", b"1"),
     ("python3 -c 'import ctypes; print(ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 7)())'", b"7"),
-    ("git init -q . && git add -A && git -c user.name=t -c user.email=t commit -qm x --allow-empty && git log --oneline", b" x"),
+    (
+        "git init -q . && git -c user.name=t -c user.email=t commit -qm x --allow-empty && git log --oneline",
+        b" x",
+    ),
     ("printf 'int main(void) { return 7; }' > a.c && gcc a.c -o a && ./a; echo $?", b"7"),
     ("printf 'all:\\n\\techo made\\n' > Makefile && make -s", b"made"),
     ("echo 'a b' | perl -ne 'print if /a(?= b)/'", b"a b"),
