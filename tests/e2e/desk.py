@@ -70,7 +70,7 @@ class Desk:
         read. ``number`` is how many decisions are stored then; ``d`` opens a line for the reason instead."""
 
         def done() -> bool:
-            return "Enter sends" in term.text if key == "d" else len(self.of("approval_decided")) >= number
+            return "Enter sends" in term.text if key == "d" else self.has("approval_decided", number)
 
         term.wait_for("Approve?")
         while not done():
@@ -93,6 +93,10 @@ class Desk:
             return []
         found = session or next(iter(self.sessions), "")
         return list(self.store.load(found).events) if found else []
+
+    def has(self, type: str, times: int) -> bool:
+        """Whether so many events of a type are stored."""
+        return len(self.of(type)) >= times
 
     def of(self, *types: str) -> list[Any]:
         """Stored events of the newest session that have one of ``types``."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import signal as signals
 import threading
 import time
@@ -113,6 +114,7 @@ class Terminal:
             env=environment(home, **{**colours, **(env or {})}),
             dimensions=(lines, columns),
         )
+        self._wake, self._waker = os.pipe()
         self._reader = threading.Thread(target=self._read, name="terminal", daemon=True)
         self._reader.start()
 
@@ -123,8 +125,9 @@ class Terminal:
         if self._process.isalive():
             self._process.kill(signals.SIGKILL)
             self.exit_code()
-        self._reader.join(PATIENCE)
-        self._process.fileobj.close()
+        self.hang_up()
+        os.close(self._wake)
+        os.close(self._waker)
 
     # --- what is to be seen --------------------------------------------------------------------------------------
 
@@ -236,6 +239,8 @@ class Terminal:
 
     def hang_up(self) -> None:
         """Close the terminal's window: nobody reads or writes it any more. There is no screen after that."""
+        os.write(self._waker, b".")
+        self._reader.join(PATIENCE)
         self._process.fileobj.close()
 
     # --- underneath ----------------------------------------------------------------------------------------------
@@ -244,24 +249,29 @@ class Terminal:
         return self._ended and not self._process.isalive()
 
     def _read(self) -> None:
+        """Until the terminal is closed, at the app's end or at ours. A read that waits would keep it open."""
         while True:
-            try:
-                piece = os.read(self._process.fd, 65536)
-            except OSError as error:
-                if error.errno not in (errno.EIO, errno.EBADF):
-                    raise
-                piece = b""
+            ready, _, _ = select.select([self._process.fd, self._wake], [], [])
+            piece = b"" if self._wake in ready else self._take()
             with self._changed:
-                if not piece:
-                    self._ended = True
-                else:
+                if piece:
                     self._written += piece
                     for stray in STRAY:
                         piece = piece.replace(stray, b"")
                     self._stream.feed(piece)
+                else:
+                    self._ended = True
                 self._changed.notify_all()
-            if not piece:
+            if self._ended:
                 return
+
+    def _take(self) -> bytes:
+        try:
+            return os.read(self._process.fd, 65536)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return b""
 
     def _account(self, what: object) -> str:
         alive = "running" if self._process.isalive() else f"ended with {self._process.exitstatus}"

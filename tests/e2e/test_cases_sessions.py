@@ -110,10 +110,10 @@ def test_damaged_rows_are_counted_and_the_rest_is_shown(tmp_path: Path) -> None:
 def test_huge_sessions_keep_nobody_from_the_list(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     write(desk.store, started(cwd=str(desk.folder)), said("an ordinary one"))
-    huge = write(desk.store, started(cwd=str(desk.folder)), said("the huge one"), said("x" * 100_000_000))
+    huge = write(desk.store, started(cwd=str(desk.folder)), said("the huge one"), said("x" * 50_000_000))
     with sqlite3.connect(desk.home.database) as db:
         row = write(desk.store, started(cwd=str(desk.folder)), said("one long row"), said("row")).session
-        body = '{"type":"user_message","text":"' + "y" * 60_000_000 + '"}'
+        body = '{"type":"user_message","text":"' + "y" * 50_000_000 + '"}'
         db.execute("UPDATE events SET body=? WHERE session=? AND seq=3", (body, row))
     with desk.open("replay") as term:
         term.wait_for(lambda: all(t in term.text for t in ("an ordinary one", "the huge one", "one long row")), 10)
@@ -161,8 +161,8 @@ def test_order_is_by_number_and_no_duration_is_negative_whatever_the_clock_said(
 
 def test_two_at_once_each_keep_their_own_and_a_session_has_one_writer(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
-    model = desk.script(turn(shell("until [ -e go ]; do sleep 0.02; done")), *(turn(shell(f"echo {n}")) for n in range(9)),
-                        turn(text="All done."))  # fmt: skip
+    waits, echoes = turn(shell("until [ -e go ]; do sleep 0.02; done")), (turn(shell(f"echo {n}")) for n in range(9))
+    model = desk.script(waits, *echoes, turn(text="All done."))
     flags = ("--model", model, "--approve", "sandboxed")
     with desk.open(*flags, "The first.") as one, desk.open(*flags, "The second.") as two:
         for term in (one, two):
