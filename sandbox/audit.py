@@ -1,60 +1,111 @@
 """The record: an append-only, hash-chained log outside the sandbox of what ran, was written, decided and refused.
 
-One JSON object a line in ``audit.jsonl``; ``hash`` is over the record without it, ``prev`` is the hash before. The
-newest hash and length are kept apart in ``head``, so that a cut tail or a replaced file shows. The chain proves
-changes by anything that cannot rewrite both files; nothing in the sandbox can reach either.
+One JSON object a line in ``audit.jsonl``; ``hash`` is keyed and over the record without it, ``prev`` is the hash
+before. Key, newest hash and length are kept apart (`sandbox.seal`), so that a cut tail or a replaced file shows. When
+the file is large it becomes an older one and a new one goes on with the chain; the oldest is removed when there are
+too many, and the head says where the chain begins since.
 
-A line is written before what it records begins. After a crash the log may be ahead of ``head`` by whole records, or
+A line is written before what it records begins. After a crash the log may be ahead of the head by whole records, or
 end in half a line; both are mended by the next record, which says so.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sandbox.risk import Risk
+from sandbox.seal import GENESIS, Head, Key, Seal
+from sandbox.trail import LOG, bounded, digest, encode, first_of, last_of, parse, rotated, rotated_name
+from sandbox.trail import Record as Record
+from sandbox.trail import query as query
+from sandbox.trail import records as records
 
-GENESIS = "0" * 64
-_MAX_TEXT = 4000
-_MAX_ITEMS = 50
-_HEAD_SIZE = 160
+# What a record can be about.
+TYPES = ("command", "write", "result", "decision", "denied", "blocked", "connection", "recovered", "continued")
+# Said by a "recovered" record when the chain before it cannot be vouched for any more.
+NO_HEAD, NO_KEY, BROKEN = "the head was missing", "the key was missing", "records after the head do not follow from it"
 
-Record = dict[str, Any]
+_ROTATE_AT = 32 * 1024 * 1024
+_KEEP = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """The end of the chain: number and hash of the newest record, length of the log in bytes."""
+class Alert:
+    """A record somebody should see at once. ``kind``: "escape" (a wall or a rule stopped it) or "high" (it has high
+    risk and begins now). The rest is as recorded; ``reason`` may be empty."""
 
-    seq: int = 0
-    hash: str = GENESIS
-    size: int = 0
+    kind: str
+    seq: int
+    at: str
+    type: str
+    risk: str
+    subject: str
+    reason: str
+    session: str
+    tool: str
+    call: str
+
+
+OnAlert = Callable[[Alert], None]
 
 
 class Audit:
-    """Appends to the log in ``folder``. Safe to use from several processes at once."""
+    """Appends to the log in ``folder``. Safe to use from several processes and threads at once.
 
-    def __init__(self, folder: Path) -> None:
+    on_alert: told of each alert after it was recorded, on the thread that recorded it; it must not raise.
+    rotate_at: bytes after which a new file begins. keep: how many older files there may be.
+    """
+
+    def __init__(
+        self, folder: Path, on_alert: OnAlert | None = None, *, rotate_at: int = _ROTATE_AT, keep: int = _KEEP
+    ) -> None:
         self.folder = folder
-        self.log = folder / "audit.jsonl"
-        self._head = folder / "head"
+        self.log = folder / LOG
+        self.seal = Seal(folder)
+        self._on_alert = on_alert
+        self._rotate_at, self._keep = rotate_at, keep
+
+    def prepare(self) -> None:
+        """Make folders and key, so that there is something to hide. Raises OSError."""
+        with self._locked():
+            self.seal.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def write(self, type: str, **fields: Any) -> None:
         """Append one record. Long texts are cut. Raises OSError when it cannot be written."""
-        with self._locked(), self._open() as fd:
-            head = self._catch_up(fd)
-            self._append(fd, head, type, fields)
+        with self._locked():
+            with self._open() as fd:
+                head, key = self._catch_up(fd)
+                full = head.size >= self._rotate_at
+                if not full:
+                    record = self._append(fd, head, key, type, fields)
+            if full:
+                record = self._in_a_new_file(head, key, type, fields)
+        if self._on_alert is not None and (alert := alert_of(record)) is not None:
+            self._on_alert(alert)
 
-    def _append(self, fd: int, head: Head, type: str, fields: Record) -> Head:
+    def _in_a_new_file(self, head: Head, key: Key, type: str, fields: Record) -> Record:
+        """Put the full file away, drop the oldest, and go on with the chain."""
+        self.log.rename(self.folder / rotated_name(head.seq))
+        older = rotated(self.folder)
+        too_many = older[: max(0, len(older) - self._keep)]
+        if too_many:
+            first = first_of(older[len(too_many)])
+            head = replace(head, base_seq=first.get("seq", 1) - 1, base_hash=str(first.get("prev", GENESIS)))
+            # The head first: a file too many is no contradiction to it, a missing one is.
+            self.seal.store(head, key)
+            for path in too_many:
+                path.unlink()
+        with self._open() as fd:
+            self._append(fd, head, key, "continued", {"what": f"after {rotated_name(head.seq)}"})
+            return self._append(fd, self._end(key), key, type, fields)
+
+    def _append(self, fd: int, head: Head, key: Key, type: str, fields: Record) -> Record:
         record = {
             "seq": head.seq + 1,
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -62,53 +113,61 @@ class Audit:
             **{name: bounded(value) for name, value in fields.items()},
             "prev": head.hash,
         }
-        record["hash"] = digest(record)
-        line = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        record["hash"] = digest(record, key)
+        line = encode(record)
         if os.write(fd, line) != len(line):
             raise OSError("the audit record was cut short: is the disk full?")
-        new = Head(record["seq"], record["hash"], os.fstat(fd).st_size)
-        self._store_head(new)
-        return new
+        self.seal.store(replace(head, seq=record["seq"], hash=record["hash"], size=os.fstat(fd).st_size), key)
+        return record
 
-    def _catch_up(self, fd: int) -> Head:
+    def _catch_up(self, fd: int) -> tuple[Head, Key]:
         """The end of the chain as the next record must continue it, after mending what a crash left."""
-        head, size = self.head(), os.fstat(fd).st_size
-        if head is None:
-            head = Head()
-            if size:
-                last = _last_record(self.log)
-                head = Head(last.get("seq", 0), last.get("hash", GENESIS), size)
-                return self._append(fd, head, "recovered", {"what": "the head was missing"})
+        key = self.seal.key()
+        head, size = self.seal.head(key), os.fstat(fd).st_size
+        if key is None or head is None:
+            return self._begin_again(fd, key)
+        if head.size and not size and (self.folder / rotated_name(head.seq)).exists():
+            head = replace(head, size=0)  # it was put away, and the app was killed before the next record
         if size <= head.size:
-            return head
+            return head, key
         tail = os.pread(fd, size - head.size, head.size)
         whole, newline, torn = tail.rpartition(b"\n")
         for line in whole.split(b"\n") if newline else ():
             record = parse(line)
-            if record is None or record.get("prev") != head.hash or digest(record) != record.get("hash"):
-                return self._append(fd, head, "recovered", {"what": "records after the head do not follow from it"})
-            head = Head(record["seq"], record["hash"], size - len(torn))
+            if record is None or record.get("prev") != head.hash or digest(record, key) != record.get("hash"):
+                self._append(fd, head, key, "recovered", {"what": BROKEN})
+                return self._end(key), key
+            head = replace(head, seq=record["seq"], hash=record["hash"], size=size - len(torn))
         if torn:
             os.write(fd, b"\n")
-            return self._append(fd, head, "recovered", {"what": "a torn line", "torn": len(torn)})
+            self._append(fd, head, key, "recovered", {"what": "a torn line", "torn": len(torn)})
+            return self._end(key), key
+        return head, key
+
+    def _begin_again(self, fd: int, key: Key | None) -> tuple[Head, Key]:
+        """There is no head or no key: the first record ever, or one after something was taken away."""
+        last = last_of(self.folder)
+        size = os.fstat(fd).st_size
+        clean = key is None and not last and not size
+        if size and os.pread(fd, 1, size - 1) != b"\n":
+            os.write(fd, b"\n")
+        head = Head(last.get("seq", 0), str(last.get("hash", GENESIS)))
+        missing = NO_KEY if key is None else NO_HEAD
+        key = key or self.seal.make_key(head.seq + 1)
+        first = first_of(next(iter([*rotated(self.folder), self.log])))
+        if first:
+            head = replace(head, base_seq=first["seq"] - 1, base_hash=str(first.get("prev", GENESIS)))
+        if clean:
+            return head, key
+        self._append(fd, head, key, "recovered", {"what": missing})
+        return self._end(key), key
+
+    def _end(self, key: Key) -> Head:
+        """The head that has just been stored."""
+        head = self.seal.head(key)
+        if head is None:
+            raise OSError(f"the head of the record in {self.seal.folder} cannot be read back")
         return head
-
-    def head(self) -> Head | None:
-        """The stored end of the chain; None when it is missing or unreadable."""
-        try:
-            data = json.loads(self._head.read_text(encoding="utf-8"))
-            return Head(int(data["seq"]), str(data["hash"]), int(data["size"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def _store_head(self, head: Head) -> None:
-        """Overwrite in place: always the same length, so that one write replaces all of it."""
-        text = json.dumps({"seq": head.seq, "hash": head.hash, "size": head.size}).ljust(_HEAD_SIZE)
-        fd = os.open(self._head, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            os.pwrite(fd, text.encode(), 0)
-        finally:
-            os.close(fd)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -130,75 +189,12 @@ class Audit:
             os.close(fd)
 
 
-def digest(record: Record) -> str:
-    """SHA-256 of a record's canonical JSON, its own ``hash`` left out."""
-    rest = {name: value for name, value in record.items() if name != "hash"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def parse(line: bytes) -> Record | None:
-    """A record, or None for anything else."""
-    try:
-        record = json.loads(line)
-    except ValueError:
+def alert_of(record: Record) -> Alert | None:
+    """The alert a record calls for, if any. A decision alone calls for none: what it allows is recorded as it begins."""
+    refused = record["type"] == "blocked" or record.get("verdict") == "refused"
+    high = record.get("risk") == "high" and record["type"] in ("command", "write", "denied")
+    if not refused and not high:
         return None
-    return record if isinstance(record, dict) and isinstance(record.get("seq"), int) else None
-
-
-def bounded(value: Any) -> Any:
-    """``value`` as short JSON data: texts and lists cut with the number of what is left out."""
-    if isinstance(value, Risk):
-        return value.word
-    if isinstance(value, str):
-        text = value.encode("utf-8", "backslashreplace").decode()
-        return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}… (+{len(text) - _MAX_TEXT} characters)"
-    if isinstance(value, list | tuple):
-        items = [bounded(item) for item in value[:_MAX_ITEMS]]
-        return items if len(value) <= _MAX_ITEMS else [*items, f"… (+{len(value) - _MAX_ITEMS})"]
-    return value
-
-
-def records(folder: Path) -> Iterator[Record]:
-    """Every readable record, oldest first."""
-    try:
-        log = (folder / "audit.jsonl").open("rb")
-    except FileNotFoundError:
-        return
-    with log:
-        for line in log:
-            record = parse(line)
-            if record is not None:
-                yield record
-
-
-def query(folder: Path, *, type: str = "", since: datetime | None = None, risk: str = "") -> Iterator[Record]:
-    """Records of a type, not before a time, of at least a risk."""
-    least = Risk.parse(risk) if risk else None
-    for record in records(folder):
-        if type and record.get("type") != type:
-            continue
-        if since is not None and _time_of(record) < since:
-            continue
-        if least is not None and _risk_of(record) < least:
-            continue
-        yield record
-
-
-def _time_of(record: Record) -> datetime:
-    try:
-        at = datetime.fromisoformat(str(record.get("at")))
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-def _risk_of(record: Record) -> int:
-    try:
-        return Risk.parse(str(record.get("risk")))
-    except KeyError:
-        return 0
-
-
-def _last_record(log: Path) -> Record:
-    found = list(records(log.parent))
-    return found[-1] if found else {}
+    told = {name: str(record.get(name, "")) for name in ("at", "type", "risk", "subject", "reason")}
+    who = {name: str(record.get(name, "")) for name in ("session", "tool", "call")}
+    return Alert(kind="escape" if refused else "high", seq=record["seq"], **told, **who)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sandbox.approval import Asker
-from sandbox.audit import Audit
+from sandbox.audit import Audit, OnAlert
 from sandbox.backends import pick_backend
 from sandbox.backends.base import Backend
 from sandbox.backends.mounts import check_workspace
@@ -40,7 +40,9 @@ class Parts:
         return Broker(self.policy, sandbox, found, gate, requests, self.audit)
 
 
-def open_parts(policy: Policy, rules_path: Path, audit_dir: Path, state_dir: Path, backend: str) -> Parts:
+def open_parts(
+    policy: Policy, rules_path: Path, audit_dir: Path, state_dir: Path, backend: str, on_alert: OnAlert | None = None
+) -> Parts:
     """Check the workspace, find a backend, make the folders for records and hide them from what runs.
 
     Raises ValueError (unusable workspace or backend) and OSError (folders cannot be made).
@@ -48,12 +50,15 @@ def open_parts(policy: Policy, rules_path: Path, audit_dir: Path, state_dir: Pat
     workspace = check_workspace(policy.workspace)
     for folder in (audit_dir, state_dir):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    hidden = (*policy.hidden, audit_dir.resolve(), state_dir.resolve(), *_rules_hidden(rules_path, workspace))
+    audit = Audit(audit_dir, on_alert)
+    audit.prepare()
+    records = (audit_dir.resolve(), audit.seal.folder.resolve(), state_dir.resolve())
+    hidden = (*policy.hidden, *records, *_rules_hidden(rules_path, workspace))
     return Parts(
         backend=pick_backend(backend),
         policy=replace(policy, workspace=workspace, hidden=hidden),
         book=RuleBook(rules_path),
-        audit=Audit(audit_dir),
+        audit=audit,
         identities=Identities(state_dir / "programs.json"),
     )
 

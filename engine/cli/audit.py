@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,11 +36,12 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     query = verbs.add_parser("query", help="search", epilog="example: agent-tui audit query --type denied --since 1h")
     query.add_argument("--type", default="", choices=_TYPES, help="only this type of record")
     query.add_argument("--since", type=_since, default=None, metavar="WHEN", help="30m, 2h, 7d or an ISO time")
+    query.add_argument("--until", type=_since, default=None, metavar="WHEN", help="before then, said the same way")
     query.add_argument("--risk", default="", choices=("low", "medium", "high"), help="at least this risk")
     query.set_defaults(func=run_query)
     tail = verbs.add_parser("tail", help="the newest records", epilog="example: agent-tui audit tail --follow")
     tail.add_argument("-n", type=int, default=20, metavar="N", help="how many (20)")
-    tail.add_argument("--follow", action="store_true", help="go on as records are written")
+    tail.add_argument("-f", "--follow", action="store_true", help="go on as records are written")
     tail.set_defaults(func=run_tail)
     for verb in (check, query, tail):
         verb.add_argument("--json", action="store_true", help="JSON, one object a line")
@@ -84,36 +87,54 @@ def run_query(args: argparse.Namespace) -> int:
     """Print matching records. Returns 0."""
     from sandbox.audit import query
 
-    return _show(query(_folder(), type=args.type, since=args.since, risk=args.risk), args.json)
+    return _show(query(_folder(), type=args.type, since=args.since, until=args.until, risk=args.risk), args.json)
 
 
 def run_tail(args: argparse.Namespace) -> int:
     """Print the newest records, and with --follow go on until interrupted. Returns 0."""
-    from sandbox.audit import parse
+    from sandbox.trail import LOG, parse, rotated
 
-    log = _folder() / "audit.jsonl"
+    folder = _folder()
+    log = folder / LOG
     written = log.read_bytes() if log.exists() else b""
-    found = [record for record in map(parse, written.splitlines()) if record is not None]
+    # The file before the newest fills up what a young newest one lacks.
+    before = rotated(folder)[-1:]
+    older = before[0].read_bytes() if before else b""
+    found = [record for record in map(parse, (older + written).splitlines()) if record is not None]
     _show(found[-args.n :] if args.n > 0 else [], args.json)
     if args.follow:
-        _show(_follow(log, len(written)), args.json)
+        with suppress(KeyboardInterrupt):
+            _show(_follow(log, len(written)), args.json)
     return 0
 
 
 def _follow(log: Path, offset: int) -> Iterator[Record]:
-    """Records that are written from ``offset`` on, as they come."""
-    from sandbox.audit import parse
+    """Records that are written from ``offset`` on, as they come, from one file of the log to the next."""
+    from sandbox.trail import parse
 
-    while not log.exists():
-        time.sleep(_PAUSE)
-    with log.open("rb") as source:
-        source.seek(offset)
-        rest = b""
-        while True:
-            rest += source.read()
-            *lines, rest = rest.split(b"\n")
-            yield from (record for record in map(parse, lines) if record is not None)
+    while True:
+        while not log.exists():
             time.sleep(_PAUSE)
+        with log.open("rb") as source:
+            source.seek(offset)
+            rest, moved = b"", False
+            while not moved:
+                # Asked before reading: what was written until the file was put away is read in any case.
+                moved = not _is(log, source.fileno())
+                rest += source.read()
+                *lines, rest = rest.split(b"\n")
+                yield from (record for record in map(parse, lines) if record is not None)
+                if not moved:
+                    time.sleep(_PAUSE)
+        offset = 0
+
+
+def _is(log: Path, fd: int) -> bool:
+    """Whether an open file is still the newest one."""
+    try:
+        return os.path.samestat(log.stat(), os.fstat(fd))
+    except FileNotFoundError:
+        return False
 
 
 def _show(records: Iterable[Record], as_json: bool) -> int:

@@ -82,7 +82,7 @@ def fresh(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], ours
 
     binds: protected paths. ours: what the sandbox itself needs inside, read-only, and where it shows there.
     """
-    out: list[str] = []
+    out = list(_parents_of_hidden(policy))
     for bind in binds:
         out += ["--ro-bind" if bind.read_only else "--bind", str(bind.path), str(bind.path)]
     out += [*_hide(policy, roots), *_mask_home(policy.workspace, roots)]
@@ -142,6 +142,19 @@ def _mask_home(workspace: Path, roots: tuple[Path, ...]) -> Iterator[str]:
     for entry in sorted(os.scandir(home), key=lambda e: e.name):
         if entry.name.startswith(".") and entry.name not in (".git", ".agent-tui") and not entry.is_symlink():
             yield from _cover(Path(entry.path), tuple(root for root in roots if root.is_relative_to(entry.path)))
+
+
+def _parents_of_hidden(policy: Policy) -> Iterator[str]:
+    """Folders of a writable workspace that lead to what is hidden, mounted over themselves so that none can be moved
+    away. Before the protected paths, which may lie in them."""
+    if not policy.writable:
+        return
+    for path in policy.hidden:
+        real = path.resolve()
+        if real.exists() and real.is_relative_to(policy.workspace):
+            for parent in reversed(real.relative_to(policy.workspace).parents[:-1]):
+                folder = str(policy.workspace / parent)
+                yield from ("--bind", folder, folder)
 
 
 def _hide(policy: Policy, roots: tuple[Path, ...]) -> Iterator[str]:

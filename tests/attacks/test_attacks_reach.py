@@ -247,6 +247,7 @@ RECORD = (
     Attack("remove the record", 'rm -f "$LOG"'),
     Attack("replace the record", 'echo "{}" > n && mv n "$LOG"'),
     Attack("move the folder of the record", 'mv "$(dirname "$LOG")" "$(dirname "$LOG").gone"'),
+    Attack("move a folder above the record", 'mv "${LOG%/audit/*}" moved'),
     Attack("read the key of the record", f'[ -s "$SEAL/key" ] && echo {WIN}'),
     Attack("take back the head of the record", 'echo x > "$SEAL/head"'),
     Attack("remove the seal of the record", 'rm -rf "$SEAL"'),
@@ -275,4 +276,4 @@ async def test_the_record_is_out_of_reach_even_in_the_workspace(attack: Attack, 
     # The control: the same words with nothing around them.
     bare = ["bash", "-c", names + attack.script]
     done = await asyncio.to_thread(subprocess.run, bare, cwd=rig.workspace, capture_output=True, timeout=20)
-    assert WIN.encode() in done.stdout or not verify(audit).ok, done
+    assert WIN.encode() in done.stdout or verify(audit) != found, done
