@@ -136,7 +136,7 @@ def _wrap(policy: Policy) -> Wrap:
     repository = gitfacts.repository_of_worktree(real)
     roots = toolchains.roots(real) + ((repository,) if repository is not None else ())
     policy = mounts.at(policy, real)
-    locks.check(policy, os.path.realpath(sys.executable))
+    locks.check(policy, roots, os.path.realpath(sys.executable))
     return Wrap(policy, roots)
 
 

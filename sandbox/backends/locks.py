@@ -75,18 +75,19 @@ def gaps() -> tuple[str, ...]:
     return tuple(found)
 
 
-def check(policy: Policy, python: str) -> None:
-    """Raises LocksError when ``policy`` needs locks that cannot be turned here. ``python`` is the interpreter."""
+def check(policy: Policy, roots: tuple[Path, ...], python: str) -> None:
+    """Raises LocksError when ``policy`` needs locks that cannot be turned here. ``python`` is the interpreter that
+    turns them; it must lie where nothing inside can write: in the system's folders or the tool folders ``roots``."""
     if not needed(policy):
         return
     if not has_noexec():
         raise LocksError(
             f"the policy {policy.name} forbids running files, which this kernel cannot enforce: {gaps()[0]}"
         )
-    if Path(python).is_relative_to(policy.workspace):
+    if not any(Path(python).is_relative_to(safe) for safe in (*SYSTEM, *roots)):
         raise LocksError(
-            f"the policy {policy.name} needs a Python outside the workspace, and {python} lies in it: "
-            "install agent-tui elsewhere, or choose another workspace"
+            f"the policy {policy.name} needs a Python that nothing inside can change, and {python} is none: "
+            "install agent-tui outside the workspace, or choose another workspace"
         )
     for name in policy.data:
         data_folder(policy, name)
@@ -128,7 +129,7 @@ def words(policy: Policy, roots: tuple[Path, ...], program: bytes, *, wx: bool) 
     out = [f"filter={program.hex()}"] if program else []
     if policy.execute:
         return [*out, *(f"noexec={path}" for path in data_folders(policy))]
-    out += ["noexec=/", *(f"exec={path}" for path in _runnable(policy, roots))]
+    out += ["noexec=/", *(f"exec={path}" for path in _runnable(roots))]
     if abi := landlock_abi():
         out.append(f"landlock={min(abi, _NEWEST)}")
     if policy.network is Network.OFF:
@@ -138,6 +139,7 @@ def words(policy: Policy, roots: tuple[Path, ...], program: bytes, *, wx: bool) 
     return out
 
 
-def _runnable(policy: Policy, roots: tuple[Path, ...]) -> list[Path]:
+def _runnable(roots: tuple[Path, ...]) -> list[Path]:
+    """All of them are mounted read-only."""
     system = [path for path in SYSTEM if path.is_dir() and not path.is_symlink()]
-    return [*system, *(path for path in roots if path.is_dir() and not path.is_relative_to(policy.workspace))]
+    return [*system, *(path for path in roots if path.is_dir())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -118,9 +119,43 @@ def test_a_data_folder_must_be_one_of_the_workspace(tmp_path: Path) -> None:
     (workspace / "link").symlink_to(tmp_path)
     for name in ("file", "link"):
         with pytest.raises(LocksError, match=name):
-            locks.check(replace(named_policy("workspace", workspace), data=(name,)), sys.executable)
+            locks.check(replace(named_policy("workspace", workspace), data=(name,)), (), "/usr/bin/python3")
     with pytest.raises(LocksError, match="cannot be used"):
-        locks.check(replace(named_policy("read-only", workspace), data=("missing",)), sys.executable)
+        locks.check(replace(named_policy("read-only", workspace), data=("missing",)), (), "/usr/bin/python3")
+
+
+def test_an_interpreter_that_could_be_changed_turns_no_locks(tmp_path: Path) -> None:
+    strict = named_policy("strict", tmp_path)
+    with pytest.raises(LocksError, match="nothing inside can change"):
+        locks.check(strict, (), str(tmp_path / "venv" / "bin" / "python3"))
+    locks.check(strict, (tmp_path / "tools",), str(tmp_path / "tools" / "bin" / "python3"))
+
+
+@pytest.mark.parametrize("name", ["with space", "back\\slash", "new\nline", "tab\t", "ünï", "=", "--"])
+async def test_odd_names(tmp_path: Path, walls: None, name: str) -> None:
+    rig = Rig(tmp_path / name)
+    policy = replace(named_policy("strict", rig.workspace))
+    assert (
+        await run(rig, policy, "echo x > a && cat a && cp /bin/true b && (./b 2>/dev/null || echo refused)")
+        == "x\nrefused\n"
+    )
+
+
+async def test_a_workspace_that_is_the_home_folder_keeps_its_tools(
+    tmp_path: Path, walls: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = Rig(tmp_path)
+    monkeypatch.setenv("HOME", str(rig.workspace))
+    tool = rig.workspace / ".tools" / "bin" / "tool"
+    tool.parent.mkdir(parents=True)
+    tool.write_text("#!/bin/sh\necho ran\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    policy = named_policy("strict", rig.workspace)
+    assert (
+        await run(rig, policy, "tool; cp $(command -v tool) mine; ./mine 2>/dev/null || echo refused")
+        == "ran\nrefused\n"
+    )
 
 
 def test_the_default_needs_no_launcher(tmp_path: Path) -> None:
