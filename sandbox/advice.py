@@ -41,9 +41,8 @@ def _about_jit(policy: Policy) -> str:
             "the person for another policy"
         )
     return (
-        "it needs memory that is writable and executable: start it by its own name in a plain command, without loops, "
-        f"substitutions or another program that starts it; or ask the person to add that program to wx in a policy "
-        f"(now {policy.name})"
+        "it needs memory that is writable and executable: start it by its own name in the command line; where another "
+        f"program starts it, ask the person to add that one to wx in a policy file (now {policy.name})"
     )
 
 

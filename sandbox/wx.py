@@ -12,13 +12,13 @@ _SHELLS = frozenset({"bash", "sh", "dash"})
 
 
 def exceptions(policy: Policy, argv: Sequence[str]) -> tuple[str, ...]:
-    """The names on ``policy.wx`` among the programs that ``argv`` runs, a shell's command line read as well.
+    """The names on ``policy.wx`` among the programs that ``argv`` runs; of a shell's line, all that it names.
 
-    A line that is not plain (loops, substitutions) names no program for sure and gets no exception.
+    What only comes out when the line runs (a variable, ``eval``) and what another program starts is not named.
     """
     if not policy.wx:
         return ()
-    named = (_program(words) for words in _commands(argv))
+    named = [_program(words) for words in _commands(argv)]
     return tuple(dict.fromkeys(name for name in named if name in policy.wx))
 
 
@@ -28,11 +28,15 @@ def effect(policy: Policy, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _commands(argv: Sequence[str]) -> Sequence[Sequence[str]]:
-    if len(argv) > 2 and argv[-2] == "-c" and _base(argv[0]) in _SHELLS:
-        from sandbox.classify import commands
+    if len(argv) < 3 or argv[-2] != "-c" or _base(argv[0]) not in _SHELLS:
+        return (argv,)
+    from sandbox.classify.tree import Unreadable, read_tree
 
-        return commands(argv[-1]) or ()
-    return (argv,)
+    try:
+        found = read_tree(argv[-1]).commands
+    except Unreadable:
+        return ()
+    return tuple(command.argv for command in found if command.words and command.words[0].literal)
 
 
 def _program(words: Sequence[str]) -> str:
