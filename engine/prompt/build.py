@@ -7,19 +7,17 @@ by part. Aborted answers are shown to people and never sent.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass
-from typing import Any
-
-from pydantic import BaseModel
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from engine.compaction import pointer_text, summary_message_text
-from engine.events import Compacted, Event, PromptRendered, TextBlock, ToolResult
+from engine.events import Compacted, Event, PromptRendered, Stored, TextBlock, ToolResult
 from engine.prompt import runtime
 from engine.prompt.repair import repair
 from engine.prompt.request import Message, ModelRequest, Part, ResultPart
 from engine.state import TaskState
+
+E = TypeVar("E", bound=Stored)
 
 
 def build(events: Sequence[Event], state: TaskState) -> ModelRequest:
@@ -51,8 +49,28 @@ def trajectory(events: Sequence[Event]) -> tuple[Message, ...]:
 
 
 def digest(request: ModelRequest) -> str:
-    """SHA-256 of the request in canonical form: equal exactly when the requests are."""
-    return hashlib.sha256(json.dumps(request, default=_plain, sort_keys=True).encode()).hexdigest()
+    """SHA-256 of the request in a canonical form: equal exactly when the requests are. Fast: it is made every turn."""
+    found = hashlib.sha256()
+    for piece in _canonical(request):
+        data = piece.encode()
+        found.update(b"%d:" % len(data))
+        found.update(data)
+    return found.hexdigest()
+
+
+def _canonical(request: ModelRequest) -> Iterator[str]:
+    """Everything that goes out, piece by piece; each is hashed with its length, so that none runs into the next."""
+    yield from (request.session, request.identity, request.catalogue, str(request.max_output))
+    yield repr(request.allowed_tools)
+    for tool in request.tools:
+        yield tool.model_dump_json()
+    for message in request.messages:
+        yield f"{message.role} {len(message.parts)}"
+        for part in message.parts:
+            if isinstance(part, ResultPart):
+                yield from (part.call_id, part.name, part.text, str(part.is_error))
+            else:
+                yield part.model_dump_json()
 
 
 def _add_event(messages: list[Message], event: Event, offloaded: set[str]) -> None:
@@ -79,13 +97,5 @@ def _add(messages: list[Message], role: str, part: Part) -> None:
         messages.append(Message("user", (part,)))
 
 
-def _last(events: Sequence[Event], kind: type[Any], where: Any = None) -> Any:
-    return next((e for e in reversed(events) if isinstance(e, kind) and (where is None or where(e))), None)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, BaseModel):
-        return value.model_dump()
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    raise TypeError(f"cannot serialise {type(value).__name__}")
+def _last(events: Sequence[Event], kind: type[E], where: Callable[[E], bool] = lambda _event: True) -> E | None:
+    return next((e for e in reversed(events) if isinstance(e, kind) and where(e)), None)

@@ -94,6 +94,12 @@ def test_building_is_pure(events: list[ev.Event]) -> None:
     assert digest(build(events, state)) == digest(build(list(events), state))
 
 
+def test_the_digest_tells_requests_apart_whose_text_is_only_cut_elsewhere() -> None:
+    one = numbered([*HEAD, ev.UserMessage(text="ab"), ev.UserMessage(text="c")])
+    other = numbered([*HEAD, ev.UserMessage(text="a"), ev.UserMessage(text="bc")])
+    assert digest(build(one, fold(one))) != digest(build(other, fold(other)))
+
+
 def test_an_aborted_answer_is_never_sent() -> None:
     events = numbered([
         *HEAD,
