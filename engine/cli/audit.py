@@ -104,29 +104,44 @@ def run_tail(args: argparse.Namespace) -> int:
     _show(found[-args.n :] if args.n > 0 else [], args.json)
     if args.follow:
         with suppress(KeyboardInterrupt):
-            _show(_follow(log, len(written)), args.json)
+            _show(_follow(folder, len(written), found[-1]["seq"] if found else 0), args.json)
     return 0
 
 
-def _follow(log: Path, offset: int) -> Iterator[Record]:
-    """Records that are written from ``offset`` on, as they come, from one file of the log to the next."""
-    from sandbox.trail import parse
+def _follow(folder: Path, offset: int, last: int) -> Iterator[Record]:
+    """Records after number ``last`` as they are written, from ``offset`` in the newest file on, from file to file."""
+    from sandbox.trail import LOG, records
 
     while True:
-        while not log.exists():
-            time.sleep(_PAUSE)
-        with log.open("rb") as source:
-            source.seek(offset)
-            rest, moved = b"", False
-            while not moved:
-                # Asked before reading: what was written until the file was put away is read in any case.
-                moved = not _is(log, source.fileno())
-                rest += source.read()
-                *lines, rest = rest.split(b"\n")
-                yield from (record for record in map(parse, lines) if record is not None)
-                if not moved:
-                    time.sleep(_PAUSE)
+        for record in _written(folder / LOG, offset):
+            if record["seq"] > last:
+                last = record["seq"]
+                yield record
+        # It was put away, and perhaps others after it.
+        for record in records(folder):
+            if record["seq"] > last:
+                last = record["seq"]
+                yield record
         offset = 0
+
+
+def _written(log: Path, offset: int) -> Iterator[Record]:
+    """What is written to the newest file, until it is put away."""
+    from sandbox.trail import parse
+
+    while not log.exists():
+        time.sleep(_PAUSE)
+    with log.open("rb") as source:
+        source.seek(offset)
+        rest, moved = b"", False
+        while not moved:
+            # Asked before reading: what was written until the file was put away is read in any case.
+            moved = not _is(log, source.fileno())
+            rest += source.read()
+            *lines, rest = rest.split(b"\n")
+            yield from (record for record in map(parse, lines) if record is not None)
+            if not moved:
+                time.sleep(_PAUSE)
 
 
 def _is(log: Path, fd: int) -> bool:

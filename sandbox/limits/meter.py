@@ -20,8 +20,8 @@ from sandbox.policy import Limits
 FIRST_LOOK = 0.05
 LONGEST_PAUSE = 0.25
 
-# The processes that hold a sandbox up count among those found, but not against the limit.
-_OWN_PROCESSES = 2
+# The first process of a sandbox is ours: it is found with the others, and does not count against the limit.
+_OWN_PROCESSES = 1
 
 
 class Meter:
@@ -69,11 +69,12 @@ class Meter:
         if CPU not in self._holds and used.cpu > self._limits.cpu_seconds:
             return Kind.CPU
         if PIDS not in self._holds:
-            self._full = self._full or used.tasks > self._limits.processes
-            if used.tasks > self._limits.processes + _OWN_PROCESSES:
+            most = self._limits.processes + _OWN_PROCESSES
+            self._full = self._full or used.tasks >= most
+            if used.tasks > most:
                 return Kind.PROCESSES
-        most = self._limits.memory_bytes
-        if MEMORY not in self._holds and used.resident > most and processes.proportional(pids) > most:
+        room = self._limits.memory_bytes
+        if MEMORY not in self._holds and used.resident > room and processes.proportional(pids) > room:
             return Kind.MEMORY
         return None
 

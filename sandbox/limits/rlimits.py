@@ -34,7 +34,8 @@ def limit_processes(first: int, limits: Limits) -> None:
     exempts root from it.
     """
     if sys.platform == "linux":
-        _set(first, resource.RLIMIT_NPROC, limits.processes, limits.processes)
+        most = limits.processes + 1  # the first process is ours
+        _set(first, resource.RLIMIT_NPROC, most, most)
 
 
 def holds_processes() -> bool:
