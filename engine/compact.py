@@ -76,7 +76,13 @@ class Compactor:
         problems: tuple[str, ...] = ()
         usage = ev.Usage()
         for _ in range(TRIES):
-            reply = await self._ask(model, compaction.instruction(focus, problems))
+            try:
+                reply = await self._ask(model, compaction.instruction(focus, problems))
+            except ModelError as error:
+                if error.kind != "context_overflow":
+                    raise
+                problems = ("the request for it is larger than the window",)
+                break
             usage += reply.usage
             problems = compaction.check(reply, plan)
             if not problems:
@@ -85,7 +91,7 @@ class Compactor:
         self._session.append(
             ev.Notice(
                 level="warn",
-                text=f"the model's summary was refused: {'; '.join(problems)}",
+                text=f"there is no summary by the model: {'; '.join(problems)}",
                 hint="the facts taken from the log go on without it",
             )
         )

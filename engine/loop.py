@@ -70,8 +70,13 @@ class Loop:
         return await self._compactor.compact(self._model(), "asked for", focus)
 
     def compact_soon(self, focus: str) -> None:
-        """Compact before the next turn: history may only be rewritten between two requests."""
+        """Compact before the next turn, or when the run ends: history may only be rewritten between two requests."""
         self._wanted = focus
+
+    def take_wanted(self) -> str | None:
+        """The focus of a compaction that is still to be done, if any; it counts as taken."""
+        focus, self._wanted = self._wanted, None
+        return focus
 
     async def _work(self) -> Stop:
         while True:
@@ -89,8 +94,7 @@ class Loop:
     async def _turn(self) -> ev.AssistantMessage:
         """One answer. A request over the window is compacted once and sent again before it counts as failed."""
         session, model = self._session, self._model()
-        if self._wanted is not None:
-            focus, self._wanted = self._wanted, None
+        if (focus := self.take_wanted()) is not None:
             await self.compact(focus)
         for update in runtime.updates(session.state, self._surroundings(), session.events):
             session.append(update)

@@ -163,6 +163,8 @@ class Runner:
     async def _work(self) -> None:
         stop = await self._watched(asyncio.create_task(self._loop.run()))
         self.session.append(ev.RunFinished(reason=stop.reason, detail=stop.detail))
+        if (focus := self._loop.take_wanted()) is not None and not self._closing:
+            await self._compact(focus)
         if stop.reason in ("finished", "denied", "interrupted") and self.session.state.pending and not self._closing:
             self._go_on_with_pending()
 

@@ -180,7 +180,8 @@ class SessionsScreen(Screen["str | None"]):
             self.action_open()
 
     def action_search(self) -> None:
-        self.input.focus()
+        # At once, not with the next frame: what is typed in the same breath belongs into the search.
+        self.set_focus(self.input)
 
     def action_folder(self) -> None:
         if self._folder:
