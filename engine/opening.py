@@ -31,7 +31,7 @@ from engine.tools.registry import specs
 from engine.trust import is_trusted
 from sandbox import open_broker
 from sandbox.backends.base import Capabilities
-from sandbox.policies import named_policy
+from sandbox.policies import session_policy
 
 
 class OpenError(Exception):
@@ -61,6 +61,11 @@ class Opener:
             raise OpenError(f"{error} {error.suggestion}".strip()) from error
         except ModelError as error:
             raise OpenError(f"{error} {error.suggestion}".strip(), exit_code=5) from error
+        except ValueError as error:
+            # A policy, a workspace or a backend that cannot be used: the sandbox says why and what to do.
+            raise OpenError(str(error), exit_code=2) from error
+        except OSError as error:
+            raise OpenError(f"the sandbox's records cannot be kept: {error}") from error
 
     def settings(self, folder: Path) -> Settings:
         return settings_of.load(self.home, folder, os.environ, self.options)
@@ -81,9 +86,15 @@ class Opener:
         settings = self.settings(folder)
         chosen = await _choose(settings, self.options)
         window = self._model(folder, chosen.base_url, chosen.spec).context_window
-        session = Session(self.store.create(self.publish), self.publish)
-        people = People(session, present=not self.headless)
-        found, parts = await self._parts(session, people, settings, folder, chosen.base_url)
+        writer = self.store.create(self.publish)
+        try:
+            session = Session(writer, self.publish)
+            people = People(session, present=not self.headless)
+            found, parts = await self._parts(session, people, settings, folder, chosen.base_url)
+            wanted = [(name, _skill_text(parts, name)) for name in self.options.skills]
+        except BaseException:
+            writer.close()
+            raise
         session.append(
             ev.SessionStarted(
                 cwd=str(folder),
@@ -97,7 +108,8 @@ class Opener:
         )
         _render_layers(session, found, folder)
         self._say_what_to_know(session, settings, chosen, found)
-        self._use_skills(session, parts.read_skill)
+        for name, text in wanted:
+            session.append(ev.RuntimeUpdate(kind=f"skill {name}", text=text))
         return self._ready(session, people, parts)
 
     async def _resume(self, id: str) -> Runner:
@@ -141,7 +153,7 @@ class Opener:
         trusted = is_trusted(self.home, folder)
         found = await asyncio.to_thread(skills.find_skills, folder, skills.user_folders(self.home.config), trusted)
         broker = await open_broker(
-            named_policy("workspace", folder),
+            session_policy(folder, trusted=trusted),
             mode=self._mode(settings),
             asker=None if self.headless else people,
             rules_path=self.home.rules,
@@ -198,15 +210,13 @@ class Opener:
                 )
             )
 
-    def _use_skills(self, session: Session, read_skill: Callable[[str], bytes | None]) -> None:
-        """The skills named on the command line enter the conversation before the task."""
-        for name in self.options.skills:
-            text = read_skill(name)
-            if text is None:
-                raise OpenError(
-                    f"there is no skill {name!r}; `agent-tui skills list` shows those there are", exit_code=2
-                )
-            session.append(ev.RuntimeUpdate(kind=f"skill {name}", text=clean(text.decode("utf-8", "replace"))))
+
+def _skill_text(parts: Parts, name: str) -> str:
+    """What a skill named on the command line says; it enters the conversation before the task. Raises OpenError."""
+    data = parts.read_skill(name)
+    if data is None:
+        raise OpenError(f"there is no skill {name!r}; `agent-tui skills list` shows those there are", exit_code=2)
+    return clean(data.decode("utf-8", "replace"))
 
 
 def _render_layers(session: Session, found: skills.Catalogue, folder: Path) -> None:

@@ -74,7 +74,7 @@ class Wrap:
         """The bwrap call for ``argv``. Raises ValueError when a word holds a NUL."""
         argv_bytes(argv)
         wx = bool(exceptions(self.policy, argv))
-        program = filter.program(wx=wx, gain=wx or self.policy.execute)
+        program = filter.program(wx=wx, built=wx or self.policy.execute)
         shown = {_HELPER: f"{mounts.HELPER}/sandbox/helper"}
         if way is not None:
             shown |= {Path(bridge.__file__): _BRIDGE, way.socket: _PROXY}

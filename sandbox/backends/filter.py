@@ -4,8 +4,8 @@ A call on no list fails with ENOSYS, one that only an escape needs with EPERM, a
 kills the program: its numbers mean other things, so nothing the filter knows would hold for it.
 
 The filter sees one call at a time and remembers nothing. So it can refuse memory that is writable and executable *at
-once*, but cannot tell that a page which becomes executable now was writable before; where nothing written may run
-(``gain`` False) it therefore refuses making any page executable afterwards. Two mappings of one file, one to write and
+once*, but cannot tell that a page which becomes executable now was writable before; so it refuses making any page
+executable afterwards, but for the programs a policy names. Two mappings of one file, one to write and
 one to run, are no matter for a filter at all: there the mounts are noexec.
 """
 
@@ -43,10 +43,11 @@ _KILL, _ERRNO = 0x80000000, 0x00050000
 
 
 @cache
-def program(*, wx: bool = False, gain: bool = True) -> bytes:
+def program(*, wx: bool = False, built: bool = True) -> bytes:
     """The compiled filter; empty where it cannot be built (another architecture, or the library is missing).
 
-    wx: memory may be writable and executable at once. gain: memory may become executable after it was mapped.
+    wx: memory may be writable and executable, at once or one after the other (a JIT needs it). built: files written
+    inside may be run.
     """
     if platform.system() != "Linux" or platform.machine() not in MACHINES:
         return b""
@@ -56,7 +57,7 @@ def program(*, wx: bool = False, gain: bool = True) -> bytes:
         return b""
     rules = Filter(int(Action.ERRNO) | errno.ENOSYS)
     # Rules on arguments come first: the kernel remembers which calls are always allowed and runs no filter for those.
-    _memory(rules, wx=wx, gain=gain)
+    _memory(rules, wx=wx, built=built)
     _processes(rules)
     _devices(rules)
     _sockets(rules)
@@ -75,12 +76,12 @@ def _low(index: int, value: int, mask: int = _LOW_WORD) -> list[ArgCmp]:
     return [ArgCmp(index, CmpOp.MASKED_EQ, value, mask=mask)]
 
 
-def _memory(rules: Filter, *, wx: bool, gain: bool) -> None:
+def _memory(rules: Filter, *, wx: bool, built: bool) -> None:
     both = _WRITE | _EXEC
     for name in ("mmap", "mprotect", "pkey_mprotect"):
         if not wx:
             rules.errno(name, errno.EPERM, args=_low(2, both, both))
-        if not gain and name != "mmap":
+        if not wx and name != "mmap":
             rules.errno(name, errno.EPERM, args=_low(2, _EXEC, _EXEC))
         rules.allow(name)
     if not wx:
@@ -88,7 +89,7 @@ def _memory(rules: Filter, *, wx: bool, gain: bool) -> None:
     rules.allow("shmat")
     # A file that lies nowhere and can be run or mapped executable: only the kind whose execution is sealed off, and
     # none at all where nothing written may run, because the seal does not hold for mappings.
-    if gain:
+    if built:
         rules.allow("memfd_create", args=_low(1, _MFD_NOEXEC_SEAL, _MFD_NOEXEC_SEAL))
     rules.errno("memfd_create", errno.EACCES)
 
