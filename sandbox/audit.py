@@ -190,7 +190,7 @@ class Audit:
 
 
 def alert_of(record: Record) -> Alert | None:
-    """The alert a record calls for, if any. A decision alone calls for none: what it allows is recorded as it begins."""
+    """The alert a record calls for, if any. A decision calls for none: what it allows is recorded as it begins."""
     refused = record["type"] == "blocked" or record.get("verdict") == "refused"
     high = record.get("risk") == "high" and record["type"] in ("command", "write", "denied")
     if not refused and not high:

@@ -82,10 +82,11 @@ def fresh(policy: Policy, roots: tuple[Path, ...], binds: tuple[Bind, ...], ours
 
     binds: protected paths. ours: what the sandbox itself needs inside, read-only, and where it shows there.
     """
-    out = list(_parents_of_hidden(policy))
+    hidden = [real for real in (path.resolve() for path in policy.hidden) if real.exists()]
+    out = list(_parents_of_hidden(policy, hidden))
     for bind in binds:
         out += ["--ro-bind" if bind.read_only else "--bind", str(bind.path), str(bind.path)]
-    out += [*_hide(policy, roots), *_mask_home(policy.workspace, roots)]
+    out += [*_hide(policy, roots, hidden), *_mask_home(policy.workspace, roots)]
     for outside, inside in ours.items():
         out += ["--ro-bind", str(outside), inside]
     return [*out, "--remount-ro", "/"]
@@ -144,24 +145,22 @@ def _mask_home(workspace: Path, roots: tuple[Path, ...]) -> Iterator[str]:
             yield from _cover(Path(entry.path), tuple(root for root in roots if root.is_relative_to(entry.path)))
 
 
-def _parents_of_hidden(policy: Policy) -> Iterator[str]:
+def _parents_of_hidden(policy: Policy, hidden: list[Path]) -> Iterator[str]:
     """Folders of a writable workspace that lead to what is hidden, mounted over themselves so that none can be moved
     away. Before the protected paths, which may lie in them."""
     if not policy.writable:
         return
-    for path in policy.hidden:
-        real = path.resolve()
-        if real.exists() and real.is_relative_to(policy.workspace):
+    for real in hidden:
+        if real.is_relative_to(policy.workspace):
             for parent in reversed(real.relative_to(policy.workspace).parents[:-1]):
                 folder = str(policy.workspace / parent)
                 yield from ("--bind", folder, folder)
 
 
-def _hide(policy: Policy, roots: tuple[Path, ...]) -> Iterator[str]:
+def _hide(policy: Policy, roots: tuple[Path, ...], hidden: list[Path]) -> Iterator[str]:
     shown = (policy.workspace, *roots, *policy.readable)
-    for path in policy.hidden:
-        real = path.resolve()
-        if real.exists() and any(real.is_relative_to(top) for top in shown):
+    for real in hidden:
+        if any(real.is_relative_to(top) for top in shown):
             yield from _cover(real)
 
 
