@@ -14,6 +14,7 @@ from engine.file_names import FileNames
 from engine.log import Artifacts
 from engine.log.exported import load_file
 from engine.opening import Opener
+from engine.prompt.inspect import Inspector
 from engine.trust import trust
 
 RECENT_SESSIONS = 5
@@ -28,6 +29,7 @@ class Answers:
         self._store = opener.store
         self._artifacts = Artifacts(opener.home.artifacts)
         self._files = FileNames(opener.options.cwd)
+        self._inspector = Inspector()
 
     async def answer(self, query: q.Query) -> Any:
         """The answer named by the query's class. Raises LogError for a session that cannot be read."""
@@ -50,7 +52,16 @@ class Answers:
             return self._try_rule(query)
         if isinstance(query, q.TrustFolder):
             return trust(self._opener.home, self._opener.options.cwd, query.trusted)
+        if isinstance(query, q.InspectRequests):
+            return self._inspector.requests(query.session, self._events(query.session))
+        if isinstance(query, q.InspectRequest):
+            return self._inspector.request(self._events(query.session), query.turn)
         raise TypeError(f"no answer to {type(query).__name__}")
+
+    def _events(self, session: str) -> tuple[Event, ...]:
+        """Of a stored session, or of an exported one when ``session`` is a path."""
+        loaded = load_file(Path(session)) if os.sep in session else self._store.load(self._store.find(session))
+        return loaded.events
 
     async def _survey(self) -> q.SurveyResult:
         from engine.survey import survey

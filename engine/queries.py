@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from engine.events import Event
@@ -150,4 +150,98 @@ class TrustFolder:
     trusted: bool
 
 
-Query = ListSessions | LoadSession | LoadFile | ReadArtifact | CompleteFiles | Survey | TryRule | TrustFolder
+@dataclass(frozen=True, slots=True)
+class InspectRequests:
+    """Every request a session sent, from its log. ``session``: an id, or the path of an exported file. Answer:
+    tuple[RequestLine, ...]."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """One request in short. Tokens are the provider's, ``input`` 0 when it reported none; cost in USD, None when
+    unknown. ``broken``: it could not use all of what was cached, ``cause`` says why."""
+
+    turn: int
+    input: int
+    read: int
+    cost: float | None
+    broken: bool
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class InspectRequest:
+    """One request as it was sent, block by block. ``turn``: the newest up to that turn, or, 0, the newest there is.
+    Answer: InspectedRequest, or None for a session that has sent none."""
+
+    session: str
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedBlock:
+    """``layer``: A to D. ``text``: what the model reads of it. ``state``: read (from the cache), new, or broken (was
+    sent before and has to be paid again). ``cost`` in USD, None when the price is unknown."""
+
+    layer: str
+    kind: str
+    title: str
+    text: str
+    tokens: int
+    cost: float | None
+    state: Literal["read", "new", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Prompt tokens read from the cache, written to it, and neither."""
+
+    read: int
+    write: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedRequest:
+    """Request ``number`` of ``count``. ``reported`` is None when the answer never came; tokens are scaled to it.
+
+    ``same``: blocks at the start that are as in the request of turn ``against`` (0: there was none), ``cause`` why no
+    more are; ``byte``: where the first differing block differs and ``before`` its text in that request. ``why``: what
+    else keeps the cache from being used. ``exact`` False: this version of the app builds the request otherwise than
+    the one that sent it. ``rules``: those of the provider, in words."""
+
+    number: int
+    count: int
+    turn: int
+    model: str
+    tokens: int
+    cost: float | None
+    blocks: tuple[InspectedBlock, ...]
+    predicted: Split
+    reported: Split | None
+    as_predicted: bool
+    against: int
+    same: int
+    cause: str
+    broken: bool
+    byte: int
+    before: str
+    why: str
+    exact: bool | None
+    rules: str
+
+
+Query = (
+    ListSessions
+    | LoadSession
+    | LoadFile
+    | ReadArtifact
+    | CompleteFiles
+    | Survey
+    | TryRule
+    | TrustFolder
+    | InspectRequests
+    | InspectRequest
+)
