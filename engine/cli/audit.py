@@ -114,11 +114,9 @@ def _follow(folder: Path, offset: int, last: int) -> Iterator[Record]:
 
     while True:
         for record in _written(folder / LOG, offset):
-            if record["seq"] > last:
-                last = record["seq"]
-                yield record
-        # It was put away, and perhaps others after it.
-        for record in records(folder):
+            if record["seq"] > last + 1:
+                # Whole files came and went between two looks.
+                yield from (missed for missed in records(folder) if last < missed["seq"] < record["seq"])
             if record["seq"] > last:
                 last = record["seq"]
                 yield record
