@@ -279,7 +279,7 @@ class SettingChanged(Stored):
 
 class Compacted(Stored):
     """History before ``keep_from`` (a seq) gives way to ``ledger`` and ``summary`` in the request; raw events stay.
-    For an offload, ``offloaded`` lists the calls whose results became pointers."""
+    For an offload, ``offloaded`` lists the calls whose results became pointers. artifact: all of a cut ledger."""
 
     type: Literal["compacted"] = "compacted"
     number: int
@@ -288,6 +288,7 @@ class Compacted(Stored):
     keep_from: int = 0
     summary: str = ""
     ledger: str = ""
+    artifact: str = ""
     offloaded: tuple[str, ...] = ()
     tokens_before: int = 0
     tokens_after: int = 0
@@ -325,7 +326,6 @@ class Live(Frozen):
 
 class StreamDelta(Live):
     """A piece of the answer being written. ``index`` is the block's place in the message.
-
     kind: text, thinking or tool_call (``name`` set, ``text`` a piece of its JSON arguments).
     """
 

@@ -52,7 +52,7 @@ class Loop:
         self._put = put
         self._after = after
         self._surroundings = surroundings
-        self._compactor = Compactor(session)
+        self._compactor = Compactor(session, put)
         self._wanted: str | None = None
 
     async def run(self) -> Stop:
@@ -92,19 +92,22 @@ class Loop:
                 return self._ended(message)
 
     async def _turn(self) -> ev.AssistantMessage:
-        """One answer. A request over the window is compacted once and sent again before it counts as failed."""
+        """One answer. A request over the window is compacted and sent again, as long as that makes it smaller."""
         session, model = self._session, self._model()
         if (focus := self.take_wanted()) is not None:
             await self.compact(focus)
+        await self._compactor.make_room(model)
+        # What came while room was made, and what a summary took out of the request.
+        self._deliver("steer")
         for update in runtime.updates(session.state, self._surroundings(), session.events):
             session.append(update)
-        tokens = await self._compactor.make_room(model)
-        try:
-            return await take_turn(session, model, build(session.events, session.state), tokens)
-        except ModelError as error:
-            if error.kind != "context_overflow" or not await self._compactor.compact(model, "the window is full"):
-                raise
-            return await take_turn(session, model, build(session.events, session.state), tokens)
+        while True:
+            tokens = self._compactor.size(model)
+            try:
+                return await take_turn(session, model, build(session.events, session.state), tokens)
+            except ModelError as error:
+                if error.kind != "context_overflow" or not await self._compactor.after_overflow(model):
+                    raise
 
     async def _run_calls(self, message: ev.AssistantMessage) -> None:
         batch = Batch(self._session, message.turn, self._context, self._put, self._hold, self._after)

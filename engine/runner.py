@@ -127,7 +127,7 @@ class Runner:
         if self.running:
             self._loop.compact_soon(command.focus)
         else:
-            self._run = asyncio.create_task(self._compact(command.focus))
+            self._run = asyncio.create_task(self._compact_idle(command.focus))
 
     def edit_todo(self, text: str) -> None:
         try:
@@ -167,6 +167,14 @@ class Runner:
             await self._compact(focus)
         if stop.reason in ("finished", "denied", "interrupted") and self.session.state.pending and not self._closing:
             self._go_on_with_pending()
+
+    async def _compact_idle(self, focus: str) -> None:
+        """Compact between two runs; what was sent meanwhile starts the next one, also when this is interrupted."""
+        try:
+            await self._compact(focus)
+        finally:
+            if self.session.state.pending and not self._closing:
+                self._go_on_with_pending()
 
     @property
     def _closing(self) -> bool:

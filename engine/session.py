@@ -66,7 +66,7 @@ class Session:
     def answered(self) -> bool:
         """Whether the model's final answer is the last thing in the conversation: it has nothing to go on with."""
         for event in reversed(self.events):
-            if event.type in ("user_message", "runtime_update", "tool_result", "compacted"):
+            if event.type in ("user_message", "runtime_update", "tool_result"):
                 return False
             if event.type == "assistant_message" and not event.aborted:
                 return not event.calls

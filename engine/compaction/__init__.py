@@ -2,11 +2,12 @@
 Compacted event, and `engine.prompt.build` renders it with `pointer_text` and `summary_message_text`."""
 
 from engine.compaction.ledger import Ledger, extract
-from engine.compaction.offload import Offload, choose, pointer_text
+from engine.compaction.offload import RECENT_TURNS, Offload, choose, pointer_text
 from engine.compaction.plan import SummaryPlan, floor, keep_from, needs, plan_summary, stuck, thresholds
 from engine.compaction.summary import check, instruction, summary_message_text, summary_request
 
 __all__ = [
+    "RECENT_TURNS",
     "Ledger",
     "Offload",
     "SummaryPlan",

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from engine.compaction.ledger_text import bounded, section
+from engine.compaction.failing import failing
+from engine.compaction.ledger_text import Section, bounded, written
 from engine.events import ApprovalDecided, ApprovalRequested, Event, TodoItem, ToolCall, ToolResult
 from engine.tools.runner import title_of_call
-
-MOST_ENTRIES = 64
-MOST_CHARS = 8000
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line and how its last run ended: an exit code, or a word when there is none."""
+    """A command line and how its last run ended: an exit code, or a word when there is none. failed: the lines of its
+    output that name what failed."""
 
     text: str
     ended: str
     times: int = 1
+    failed: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """The command for the model."""
+        times = f", {self.times} times" if self.times > 1 else ""
+        return "\n".join((f"{self.ended}{times}: {self.text.strip()}", *self.failed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,6 @@ class Ledger:
     """
 
     said: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     commands: tuple[Command, ...] = ()
@@ -39,15 +44,15 @@ class Ledger:
     decisions: tuple[str, ...] = ()
     todo: tuple[TodoItem, ...] = ()
 
-    def text(self, budget: int = 35_000) -> str:
+    def text(self, budget: int = 35_000, elsewhere: str = "") -> str:
         """The ledger for the model, in at most about ``budget`` characters. Where something has to go it is the older
-        entries of each list and the middle of long texts, and the text says so."""
-        entries, length = MOST_ENTRIES, MOST_CHARS
-        text = self._rendered(entries, length)
-        while len(text) > budget and (entries > 1 or length > 100):
-            entries, length = max(1, entries // 2), max(100, length // 2)
-            text = self._rendered(entries, length)
-        return text
+        entries of the less important lists first, and the text says how many went and that they stand ``elsewhere``."""
+        return written(self._sections(), budget, elsewhere)
+
+    def whole(self) -> str:
+        """All of it, nothing shortened."""
+        everything = tuple(replace(section, longest=sys.maxsize) for section in self._sections())
+        return written(everything, sys.maxsize)
 
     def missing_in(self, text: str) -> tuple[str, ...]:
         """What has to be in ``text`` and is not: the goal and the todo list."""
@@ -58,23 +63,19 @@ class Ledger:
             missing.append("the todo list is missing")
         return tuple(missing)
 
-    def _rendered(self, entries: int, length: int) -> str:
-        goal, later = self.said[:1], self.said[1:]
-        commands = [f"{c.ended}{f', {c.times} times' if c.times > 1 else ''}: {c.text}" for c in self.commands]
-        todo = [f"[{item.status}] {item.text}" for item in self._todo_in_order()]
-        short = min(length, 1000)
-        parts = (
-            section("Goal, as the person put it", goal, 1, length),
-            section("What the person said later", later, entries, length),
-            section("Surroundings", self.facts, entries, length),
-            section("Decisions of the person", self.decisions, entries, short),
-            section("Todo", todo, max(entries, 8), short),
-            section("Files written", self.written, entries * 2, short),
-            section("Files read", self.read, entries, short),
-            section("Commands, the last run of each", commands, entries, short),
-            section("Failed or not done, and not repeated with success", self.failures, entries, short),
+    def _sections(self) -> tuple[Section, ...]:
+        todo = tuple(f"[{item.status}] {item.text}" for item in self._todo_in_order())
+        commands = tuple(command.line() for command in self.commands)
+        return (
+            Section("Goal, as the person put it", self.said[:1], 8),
+            Section("What the person said later", self.said[1:], 7),
+            Section("Decisions of the person", self.decisions, 6, 1000),
+            Section("Todo", todo, 5, 1000),
+            Section("Files written", self.written, 4, 1000),
+            Section("Files read", self.read, 1, 1000),
+            Section("Commands, the last run of each", commands, 2, 1500),
+            Section("Failed or not done, and not repeated with success", self.failures, 3, 1000),
         )
-        return "\n\n".join(part for part in parts if part)
 
     def _todo_in_order(self) -> list[TodoItem]:
         """What is done first, so that it is what goes when the list is too long."""
@@ -94,7 +95,6 @@ class _Gatherer:
 
     def __init__(self) -> None:
         self._said: list[str] = []
-        self._facts: dict[str, str] = {}
         self._read: dict[str, None] = {}
         self._written: dict[str, None] = {}
         self._commands: dict[str, Command] = {}
@@ -109,8 +109,6 @@ class _Gatherer:
     def take(self, event: Event) -> None:
         if event.type == "user_message":
             self._said.append(event.text)
-        elif event.type == "runtime_update" and event.kind == "environment":
-            self._facts[event.kind] = event.text
         elif event.type == "assistant_message" and not event.aborted:
             self._calls.update((call.id, call) for call in event.calls)
         elif event.type == "tool_result":
@@ -129,7 +127,6 @@ class _Gatherer:
     def ledger(self) -> Ledger:
         return Ledger(
             said=tuple(self._said),
-            facts=tuple(self._facts.values()),
             read=tuple(path for path in self._read if path not in self._written),
             written=tuple(self._written),
             commands=tuple(self._commands.values()),
@@ -158,7 +155,8 @@ class _Gatherer:
             return
         ended = f"exit {result.exit_code}" if result.exit_code is not None else result.summary or result.status
         before = self._commands.pop(command, None)
-        now = Command(command, ended)
+        failed = failing(result.text) if result.exit_code else ()
+        now = Command(command, ended, failed=failed)
         self._commands[command] = replace(now, times=before.times + 1) if before else now
 
     def _decided(self, decision: ApprovalDecided) -> None:

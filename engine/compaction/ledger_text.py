@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+# How far a list and a text may be cut, round by round: (entries each list keeps at least, characters of a text).
+ROUNDS = ((64, 8000), (24, 4000), (12, 1200), (4, 400), (1, 100))
 
 
-def section(heading: str, entries: Sequence[str], most: int, length: int) -> str:
-    """A heading and its newest ``most`` entries, each at most ``length`` characters; empty without entries."""
-    if not entries:
-        return ""
-    left_out = max(0, len(entries) - most)
-    lines = [f"## {heading}"]
-    if left_out:
-        lines.append(f"({left_out} older left out)")
-    lines += [_entry(bounded(entry.strip(), length)) for entry in entries[left_out:]]
-    return "\n".join(lines)
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A list of the ledger, oldest first. rank: those with a lower one give up entries first. longest: characters an
+    entry may have at most."""
+
+    heading: str
+    entries: tuple[str, ...]
+    rank: int
+    longest: int = 8000
+
+
+def written(sections: Sequence[Section], budget: int, elsewhere: str = "") -> str:
+    """The sections in at most about ``budget`` characters. The oldest entries of the least important lists go first,
+    then those of the others, then the middle of long texts. elsewhere: where all of it stands, said if any is left
+    out."""
+    kept = {section.heading: len(section.entries) for section in sections}
+    length = ROUNDS[0][1]
+    text = _text(sections, kept, length, elsewhere)
+    for least, length in ROUNDS:
+        text = _text(sections, kept, length, elsewhere)
+        for section in sorted(sections, key=lambda one: one.rank):
+            over = len(text) - budget
+            if over <= 0:
+                return text
+            kept[section.heading] = _fewer(section, kept[section.heading], least, length, over)
+            text = _text(sections, kept, length, elsewhere)
+    return text
 
 
 def bounded(text: str, length: int) -> str:
@@ -25,5 +46,29 @@ def bounded(text: str, length: int) -> str:
     return f"{text[:head]} … [{len(text) - head - tail:,} characters left out] … {text[len(text) - tail :]}"
 
 
-def _entry(text: str) -> str:
-    return "- " + text.replace("\n", "\n  ")
+def _fewer(section: Section, now: int, least: int, length: int, over: int) -> int:
+    """How many entries to keep so that ``over`` characters go, if that many may."""
+    while now > least and over > 0:
+        over -= len(_entry(section, section.entries[-now], length)) + 1
+        now -= 1
+    return now
+
+
+def _text(sections: Sequence[Section], kept: dict[str, int], length: int, elsewhere: str) -> str:
+    text = "\n\n".join(_section(one, kept[one.heading], length) for one in sections if one.entries)
+    if elsewhere and "left out" in text:
+        text += f"\n\nWhat was left out above stands in {elsewhere}."
+    return text
+
+
+def _section(section: Section, most: int, length: int) -> str:
+    older = len(section.entries) - most
+    lines = [f"## {section.heading}"]
+    if older:
+        lines.append(f"({older} older left out)")
+    lines += [_entry(section, entry, length) for entry in section.entries[older:]]
+    return "\n".join(lines)
+
+
+def _entry(section: Section, entry: str, length: int) -> str:
+    return "- " + bounded(entry.strip(), min(length, section.longest)).replace("\n", "\n  ")

@@ -26,11 +26,13 @@ class Offload:
     tokens_saved: int = 0
 
 
-def choose(events: Sequence[Event], gain: int) -> Offload:
-    """The results to move out, oldest first: large, older than the last few turns, and with a way back. Nothing when
-    together they would free fewer than ``gain`` tokens."""
+def choose(events: Sequence[Event], gain: int, recent: int = RECENT_TURNS, enough: int | None = None) -> Offload:
+    """The results to move out, oldest first: large, older than the ``recent`` last turns, and with a way back. Nothing
+    when together they would free fewer than ``gain`` tokens; no more of them once they free ``enough``."""
     already = offloaded(events)
-    results = [e for e in _old(in_request(events)) if _movable(e) and e.call_id not in already]
+    results = [e for e in _old(in_request(events), recent) if _movable(e) and e.call_id not in already]
+    if enough is not None:
+        results = _first_freeing(results, enough)
     pointers = tuple(pointer_text(result) for result in results)
     saved = tokens(sum(len(r.text) - len(p) for r, p in zip(results, pointers, strict=True)))
     if not results or saved < gain:
@@ -38,10 +40,20 @@ def choose(events: Sequence[Event], gain: int) -> Offload:
     return Offload(tuple(result.call_id for result in results), pointers, saved)
 
 
-def _old(events: Sequence[Event]) -> list[ToolResult]:
-    """Results before the last few answers of the model."""
+def _first_freeing(results: Sequence[ToolResult], enough: int) -> list[ToolResult]:
+    chosen: list[ToolResult] = []
+    for result in results:
+        if enough <= 0:
+            break
+        chosen.append(result)
+        enough -= tokens(len(result.text) - len(pointer_text(result)))
+    return chosen
+
+
+def _old(events: Sequence[Event], recent: int) -> list[ToolResult]:
+    """Results before the ``recent`` last answers of the model; all of them for 0."""
     answers = [i for i, e in enumerate(events) if e.type == "assistant_message" and not e.aborted]
-    end = answers[-RECENT_TURNS] if len(answers) >= RECENT_TURNS else 0
+    end = answers[-recent] if 0 < recent <= len(answers) else 0 if recent else len(events)
     return [e for e in events[:end] if e.type == "tool_result"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
@@ -21,13 +21,15 @@ SMALLER = 0.8
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """In tokens. offload, summary: prompt sizes from which each is due. tail: how much of the newest history a summary
-    leaves as it is. ledger: the most a ledger may take. gain: less than this is not worth a compaction."""
+    leaves as it is. ledger: the most a ledger may take. gain: less than this is not worth a compaction.
+    batch: nor is an offload of less than this, which breaks the cache as much as a summary does."""
 
     offload: int
     summary: int
     tail: int
     ledger: int
     gain: int
+    batch: int
 
 
 def thresholds(window: int) -> Thresholds:
@@ -42,6 +44,7 @@ def thresholds(window: int) -> Thresholds:
         tail=min(40_000, window // 5),
         ledger=min(10_000, window // 10),
         gain=window // 20,
+        batch=window // 5,
     )
 
 
@@ -80,22 +83,26 @@ def stuck(tokens_used: int, window: int, floor: int) -> str:
 class SummaryPlan:
     """A summary to be made: events before ``keep_from`` go, ``ledger_text`` and the summary take their place.
 
-    replaced: characters that leave the request, an earlier summary among them.
+    replaced: characters that leave the request, an earlier summary among them. artifact: where the whole ledger is
+    kept, when it was too long for the request.
     """
 
     keep_from: int
     ledger: Ledger
     ledger_text: str
     replaced: int
+    artifact: str = ""
 
     def shrinks(self, summary: str = "") -> bool:
         """Whether the ledger with ``summary`` is really smaller than what it replaces."""
         return len(self.ledger_text) + len(summary) < SMALLER * self.replaced
 
 
-def plan_summary(events: Sequence[Event], window: int) -> SummaryPlan | None:
+def plan_summary(
+    events: Sequence[Event], window: int, keep: Callable[[bytes], str] | None = None
+) -> SummaryPlan | None:
     """Where to cut and what the ledger of the part before says, with the todo list as it is now; None when nothing
-    can be cut off."""
+    can be cut off. keep: stores a ledger that is too long, and returns the digest under which it can be read."""
     at = thresholds(window)
     cut = keep_from(events, at.tail)
     if not cut:
@@ -106,7 +113,12 @@ def plan_summary(events: Sequence[Event], window: int) -> SummaryPlan | None:
     going = sum(chars(e, pointers) for e in in_request(events) if e.seq < cut)
     before = last_summary(events)
     replaced = going + (len(before.ledger) + len(before.summary) if before else 0)
-    return SummaryPlan(cut, ledger, ledger.text(int(at.ledger * CHARS_PER_TOKEN)), replaced)
+    text, artifact = ledger.text(int(at.ledger * CHARS_PER_TOKEN)), ""
+    if "left out" in text and keep is not None:
+        artifact = keep(ledger.whole().encode())
+        where = f"artifact:{artifact}: read it with fs_read" if artifact else ""
+        text = ledger.text(int(at.ledger * CHARS_PER_TOKEN), where)
+    return SummaryPlan(cut, ledger, text, replaced, artifact)
 
 
 def keep_from(events: Sequence[Event], tail: int) -> int:

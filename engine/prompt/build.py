@@ -18,6 +18,8 @@ from engine.prompt.request import Message, ModelRequest, Part, ResultPart
 from engine.state import TaskState
 
 E = TypeVar("E", bound=Stored)
+# An answer may have no more tokens than compaction keeps free for it: providers refuse what could overflow the window.
+MOST_OUTPUT = 8192
 
 
 def build(events: Sequence[Event], state: TaskState) -> ModelRequest:
@@ -31,6 +33,7 @@ def build(events: Sequence[Event], state: TaskState) -> ModelRequest:
         catalogue=rendered.catalogue,
         tools=rendered.tools,
         messages=repair(trajectory(events)),
+        max_output=max(1, min(MOST_OUTPUT, state.context_window // 4)),
     )
 
 

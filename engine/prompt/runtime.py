@@ -22,12 +22,17 @@ class Surroundings:
 
 
 def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> tuple[RuntimeUpdate, ...]:
-    """What has to be said now: each kind only when its text differs from the last time it was said."""
+    """What has to be said now: each kind only when its text differs from the last time it was said, or when a summary
+    has taken that out of the request."""
     said: dict[str, str] = {}
+    heard: dict[str, int] = {}
     edited = ""
     for event in events:
         if event.type == "runtime_update":
             said[event.kind] = event.text
+            heard[event.kind] = event.seq
+        elif event.type == "compacted" and event.kind == "summary":
+            said = {kind: text for kind, text in said.items() if heard[kind] >= event.keep_from}
         elif event.type == "todo_changed":
             edited = event.text if event.by == "person" else ""
     now = {"environment": _environment(around)}

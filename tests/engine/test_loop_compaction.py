@@ -31,7 +31,7 @@ def compactions(kit: Kit) -> list[ev.Compacted]:
 async def test_one_asked_for_during_the_last_answer_is_made_when_the_run_ends(tmp_path: Path) -> None:
     gate = Gate()
     kit = make_kit(tmp_path, [*long_turns(6), gate, [text("done")], [text(NOTE)]])
-    kit.model.context_window = 20_000
+    kit.model.context_window = 40_000
     kit.runner.send("do it", "steer")
     await gate.reached.wait()
     kit.runner.compact(cmd.Compact(kit.runner.session.id))
@@ -46,7 +46,7 @@ async def test_one_asked_for_during_the_last_answer_is_made_when_the_run_ends(tm
 async def test_a_summary_request_that_does_not_fit_leaves_the_ledger_and_the_run_goes_on(tmp_path: Path) -> None:
     full = ModelError("context_overflow", "too long")
     kit = make_kit(tmp_path, [*long_turns(6), full, full, [text("went on")]])
-    kit.model.context_window = 20_000
+    kit.model.context_window = 40_000
     kit.runner.send("do it", "steer")
     await kit.runner.idle()
     assert kit.runner.session.state.stage == "finished"
@@ -60,7 +60,7 @@ async def test_the_request_after_a_compaction_is_valid_and_begins_with_what_is_k
     from engine.models.wire_anthropic_params import anthropic_params
 
     kit = make_kit(tmp_path, [*long_turns(6), [text("done")], [text(NOTE)], [text("and on")]])
-    kit.model.context_window = 20_000
+    kit.model.context_window = 40_000
     kit.runner.send("do it", "steer")
     await kit.runner.idle()
     kit.runner.compact(cmd.Compact(kit.runner.session.id, focus="the paths"))
