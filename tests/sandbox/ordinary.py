@@ -58,29 +58,29 @@ def _home() -> Iterator[Path]:
 
 
 def _becoming(words: list[str]) -> list[str]:
-    """``words`` as an ordinary user without groups or capabilities, with the interpreter in reach."""
+    """``words`` as an ordinary user without groups or capabilities, with interpreter and tests in reach."""
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--", *words]
-    hidden = _hidden_parent(Path(sys.executable).resolve())
-    if hidden is None:
+    hidden = _hidden(Path(sys.executable), Path(sys.executable).resolve(), Path(sys.prefix) / "lib", *ROOT.iterdir())
+    if not hidden:
         return drop
-    top, shown = hidden
-    script = " && ".join(
-        (
-            "mount --make-rprivate /",
-            "mount -t tmpfs -o mode=755 none /mnt",
-            f"mkdir -p {shlex.quote(f'/mnt/top/{shown.relative_to(top)}')}",
-            f"mount --bind {shlex.quote(str(shown))} {shlex.quote(f'/mnt/top/{shown.relative_to(top)}')}",
-            f"mount --rbind /mnt/top {shlex.quote(str(top))}",
-            'exec "$@"',
-        )
-    )
-    return ["unshare", "-m", "sh", "-c", script, "sh", *drop]
+    steps = ["mount --make-rprivate /", "mount -t tmpfs -o mode=755 none /mnt"]
+    for number, (top, shown) in enumerate(sorted(hidden.items())):
+        stage = f"/mnt/{number}"
+        steps.append(f"mkdir {stage} && chmod 755 {stage}")
+        for path in sorted(shown):
+            place = shlex.quote(f"{stage}/{path.relative_to(top)}")
+            make = f"mkdir -p {place}" if path.is_dir() else f"touch {place}"
+            steps.append(f"{make} && mount --rbind {shlex.quote(str(path))} {place}")
+        steps.append(f"mount --rbind {stage} {shlex.quote(str(top))}")
+    return ["unshare", "-m", "sh", "-c", " && ".join([*steps, 'exec "$@"']), "sh", *drop]
 
 
-def _hidden_parent(program: Path) -> tuple[Path, Path] | None:
-    """The first folder above ``program`` that only root may enter, and the one below it that has to show."""
-    parents = list(reversed(program.parents))
-    for above, below in zip(parents, parents[1:], strict=False):
-        if not above.stat().st_mode & 0o001:
-            return above, below
-    return None
+def _hidden(*needed: Path) -> dict[Path, set[Path]]:
+    """The folders above ``needed`` that only root may enter, outermost first, each with what it has to show."""
+    found: dict[Path, set[Path]] = {}
+    for path in needed:
+        down = [*reversed(path.parents), path]
+        for above, below in zip(down, down[1:], strict=False):
+            if not above.stat().st_mode & 0o001:
+                found.setdefault(above, set()).add(below)
+    return found
