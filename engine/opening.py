@@ -30,6 +30,7 @@ from engine.text import clean
 from engine.tools.registry import specs
 from engine.trust import is_trusted
 from sandbox import open_broker
+from sandbox.audit import Alert
 from sandbox.backends.base import Capabilities
 from sandbox.policies import session_policy
 
@@ -160,6 +161,7 @@ class Opener:
             audit_dir=self.home.audit,
             state_dir=self.home.data / "sandbox",
             backend=settings.sandbox,
+            on_alert=_alarm(session),
         )
         parts = Parts(
             broker=broker,
@@ -230,6 +232,27 @@ async def _choose(settings: Settings, options: EngineOptions) -> DefaultModel:
         raise OpenError("--base-url needs a --model, for example --model openai-chat/NAME", exit_code=2)
     named = settings.model or keys_found(os.environ, settings)
     return choose_default(settings, os.environ, () if named else await find_servers())
+
+
+def _alarm(session: Session) -> Callable[[Alert], None]:
+    """Escape attempts that were stopped become notices; what a person was asked about has been seen already.
+
+    Called from any thread: the notice is stored on the engine's loop.
+    """
+    loop = asyncio.get_running_loop()
+
+    def note(alert: Alert) -> None:
+        if alert.kind == "escape" and not loop.is_closed():
+            what = clean(f"{alert.subject}: {alert.reason}" if alert.reason else alert.subject)
+            loop.call_soon_threadsafe(_store_alert, session, what)
+
+    return note
+
+
+def _store_alert(session: Session, what: str) -> None:
+    if session.open:
+        hint = "agent-tui audit query --risk high shows all of them"
+        session.append(ev.Notice(level="danger", text=f"the sandbox stopped {what}", hint=hint))
 
 
 def _sandbox_words(found: Capabilities) -> str:

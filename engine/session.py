@@ -23,6 +23,7 @@ class Session:
     def __init__(self, writer: SessionWriter, publish: Publish, events: Iterable[ev.Event] = ()) -> None:
         self._writer = writer
         self._publish = publish
+        self.open = True
         self.events: list[ev.Event] = list(events)
         self.state: TaskState = fold(self.events, TaskState(session=writer.session))
 
@@ -81,4 +82,5 @@ class Session:
         self.append(ev.UserMessage.model_validate({"kind": kind, "text": clean(text), "id": id}))
 
     def close(self) -> None:
+        self.open = False
         self._writer.close()

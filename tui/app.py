@@ -189,6 +189,8 @@ class WorkbenchApp(Themed):
                 self.mode = event.state.approve
             else:
                 self.asking.feed((event,))
+            if event.type == "notice" and event.level == "danger":
+                self.say(event.text, warn=True)
             if self._autopilot:
                 self._autopilot.follow(event, self.set_timer, self._send, self._leave)
 

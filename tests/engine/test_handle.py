@@ -19,6 +19,18 @@ text = "hello"
 """
 
 
+ESCAPE = """
+[[turn]]
+text = "I try."
+[[turn.call]]
+tool = "fs_write"
+input = { path = "../outside.txt", content = "x" }
+
+[[turn]]
+text = "It was refused."
+"""
+
+
 class Heard:
     """Events as they come from the engine thread, and a way to wait for one of a kind."""
 
@@ -94,6 +106,19 @@ def test_what_cannot_be_opened_is_said_and_the_engine_lives_on(options: EngineOp
     handle.send(OpenSession(task="hi"))
     heard.wait("run_finished")
     handle.close()
+
+
+def test_an_escape_attempt_is_an_alert_at_once(options: EngineOptions, tmp_path: Path) -> None:
+    (tmp_path / "script.toml").write_text(ESCAPE)
+    handle, heard = EngineHandle(options), Heard()
+    handle.subscribe(heard)
+    handle.start()
+    handle.send(OpenSession(task="hi"))
+    (notice,) = heard.wait("notice")
+    heard.wait("run_finished")
+    handle.close()
+    assert notice.level == "danger" and "outside.txt" in notice.text  # type: ignore[attr-defined]
+    assert not (tmp_path / "outside.txt").exists()
 
 
 def test_after_closing_nothing_is_taken_and_waiting_questions_are_cancelled(options: EngineOptions) -> None:
