@@ -100,6 +100,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("tab_cache", "Show the cache", SEE, ("alt+4",), ("4",), call="tab('cache')"),
     Action("tab_approvals", "Show the approvals", SEE, ("alt+5",), ("5",), call="tab('approvals')"),
     Action("tab_tools", "Show the tools", SEE, ("alt+6",), ("6",), call="tab('tools')"),
+    Action("inspector", "Inspect what was sent to the model, and what of it was cached", SEE, ("f2",),
+           hint="inspector", when=_always, slash="inspect"),
     Action("replay", "Replay this session", SESSION, ("f3",), hint="replay", when=lambda s: not s.running,
            slash="replay"),
     Action("sessions", "Open another session", SESSION, ("ctrl+o",), hint="sessions", when=lambda s: not s.running,

@@ -65,3 +65,10 @@ def player(ask: Ask, session: str) -> Screen[str | None]:
     from tui.screens.player import PlayerScreen
 
     return PlayerScreen(ask, session)
+
+
+def inspector(ask: Ask, session: str, turn: int = 0) -> Screen[None]:
+    """What was sent to the model in a session, request by request; ``turn`` 0 begins with the newest."""
+    from tui.screens.inspector import InspectorScreen
+
+    return InspectorScreen(ask, session, turn)

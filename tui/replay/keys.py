@@ -36,11 +36,12 @@ PLAYER: tuple[Action, ...] = (
     _act("end", "To the end", GO, "end", call="end"),
     _act("faster", "Faster: up to 32 times real time", WATCH, "plus", "equals_sign", hint="speed", call="speed(1)"),
     _act("slower", "Slower: down to real time", WATCH, "minus", call="speed(-1)"),
+    _act("inspect", "Inspect what was sent to the model in this turn", WATCH, "f2", "i", hint="inspect"),
     _act("resume", "Go on with this session in the workbench", LEAVE, "o", hint="continue"),
     _act("keys", "All keys", LEAVE, "question_mark", hint="keys"),
 )
 
-PAIRS = {"event_back": "←→", "turn_back": "⇧←→", "approval_on": "n N", "faster": "+ -"}
+PAIRS = {"event_back": "←→", "turn_back": "⇧←→", "approval_on": "n N", "faster": "+ -", "request_back": "←→"}
 """What the last line shows for two keys at once; plain terminals get their names."""
 
 TENTHS: list[BindingType] = [

@@ -272,6 +272,11 @@ class PlayerScreen(Screen["str | None"]):
         else:
             self.dismiss(self.projector.film.id if self.projector else self._session)
 
+    def action_inspect(self) -> None:
+        if self.projector is not None:
+            turn = max(1, self.projector.film.turn_at(self.projector.position))
+            self.app.push_screen(slots.inspector(self._ask, self._session, turn))
+
     def action_back(self) -> None:
         self.dismiss(None)
 

@@ -116,6 +116,10 @@ class SessionActions(Base):
     def action_sessions(self) -> None:
         self.app.push_screen(slots.sessions(self.bench.ask, str(self.bench.options.cwd)), self._go_on_with)
 
+    def action_inspector(self) -> None:
+        if self.bench.link.session:
+            self.app.push_screen(slots.inspector(self.bench.ask, self.bench.link.session))
+
     def action_replay(self) -> None:
         if self.bench.link.session:
             self.app.push_screen(slots.player(self.bench.ask, self.bench.link.session), self._go_on_with)
