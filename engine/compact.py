@@ -22,7 +22,7 @@ TRIES = 2
 # Compactions before one request: moving results out, then a summary, then once more what that has made possible.
 MOST_STEPS = 3
 _TOO_LARGE = "The next request has about {:,} tokens and the window {:,}."
-_SHORTER = "Send less at once, as a file for example, or use a model with a larger window."
+_SHORTER = "Send less at once, as a file for example."
 _NO_ROOM = "the request for it is larger than the window"
 
 log = logging.getLogger(__name__)
@@ -49,13 +49,12 @@ class Compactor:
         """
         window = model.context_window
         for _ in range(MOST_STEPS):
-            due = compaction.needs(self.size(model), window, self._floor())
-            if due is None or not await self._do(due, model):
+            if not compaction.is_due(self.size(model), window, self._floor()) or not await self._shrink(model):
                 break
         size = self.size(model)
-        why = compaction.stuck(size, window, self._floor())
+        why = compaction.stuck(size, window)
         if size >= window:
-            raise ModelError("context_overflow", _TOO_LARGE.format(size, window), suggestion=why or _SHORTER)
+            raise ModelError("context_overflow", _TOO_LARGE.format(size, window), suggestion=f"{_SHORTER} {why}")
         if why and not self._warned:
             self._warned = True
             self._session.append(ev.Notice(level="warn", text="The context window is nearly full.", hint=why))
@@ -73,12 +72,15 @@ class Compactor:
         reason = "the window is full"
         return self._offload(model, reason, recent=1) or await self._summarise(model, reason)
 
-    async def _do(self, due: str, model: Model) -> bool:
-        reason, at = "the window fills", compaction.thresholds(model.context_window)
-        if due == "offload":
-            return self._offload(model, reason, at.batch)
-        over = self.size(model) - at.summary
-        if not self._note_fits(model) and self._offload(model, reason, recent=0, enough=over + at.gain):
+    async def _shrink(self, model: Model) -> bool:
+        """One step: an offload where it does as much as a summary, which also loses less; else a summary. Where the
+        request for that would not fit, results go out until it does, the newest among them if they have to."""
+        reason, window = "the window fills", model.context_window
+        events, size, at = self._session.events, self.size(model), compaction.thresholds(window)
+        if self._offload(model, reason, compaction.worth_offloading(size, window, compaction.fixed(events))):
+            return True
+        enough = size - at.summary + at.gain
+        if not self._note_fits(model) and self._offload(model, reason, recent=0, enough=enough):
             return True
         return await self._summarise(model, reason) or self._offload(model, reason, recent=0)
 
@@ -105,7 +107,8 @@ class Compactor:
     async def _summarise(self, model: Model, reason: str, focus: str = "") -> bool:
         """Layer 4: the model writes a note on its hot prefix. One that fails its checks is asked for once more; when
         that fails too the ledger, which code took from the log, goes on alone."""
-        plan = compaction.plan_summary(self._session.events, model.context_window, self._keep)
+        events, size = self._session.events, self.size(model)
+        plan = compaction.plan_summary(events, model.context_window, self._keep, size)
         if plan is None or not plan.shrinks():
             return False
         note, usage, problems = await self._note(model, plan, focus)

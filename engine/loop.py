@@ -24,6 +24,8 @@ Reason = Literal["finished", "limit", "interrupted", "denied", "failed", "no_mod
 
 STEERED = "not started: the person sent a new message first"
 NO_MORE = "not started: {reason}"
+# How often one request may be compacted because the provider found it too long.
+OVERFLOWS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +103,15 @@ class Loop:
         self._deliver("steer")
         for update in runtime.updates(session.state, self._surroundings(), session.events):
             session.append(update)
+        left = OVERFLOWS
         while True:
             tokens = self._compactor.size(model)
             try:
                 return await take_turn(session, model, build(session.events, session.state), tokens)
             except ModelError as error:
-                if error.kind != "context_overflow" or not await self._compactor.after_overflow(model):
+                if error.kind != "context_overflow" or not left or not await self._compactor.after_overflow(model):
                     raise
+                left -= 1
 
     async def _run_calls(self, message: ev.AssistantMessage) -> None:
         batch = Batch(self._session, message.turn, self._context, self._put, self._hold, self._after)

@@ -3,7 +3,17 @@ Compacted event, and `engine.prompt.build` renders it with `pointer_text` and `s
 
 from engine.compaction.ledger import Ledger, extract
 from engine.compaction.offload import RECENT_TURNS, Offload, choose, pointer_text
-from engine.compaction.plan import SummaryPlan, floor, keep_from, needs, plan_summary, stuck, thresholds
+from engine.compaction.plan import (
+    SummaryPlan,
+    fixed,
+    floor,
+    is_due,
+    keep_from,
+    plan_summary,
+    stuck,
+    thresholds,
+    worth_offloading,
+)
 from engine.compaction.summary import check, instruction, summary_message_text, summary_request
 
 __all__ = [
@@ -14,14 +24,16 @@ __all__ = [
     "check",
     "choose",
     "extract",
+    "fixed",
     "floor",
     "instruction",
+    "is_due",
     "keep_from",
-    "needs",
     "plan_summary",
     "pointer_text",
     "stuck",
     "summary_message_text",
     "summary_request",
     "thresholds",
+    "worth_offloading",
 ]

@@ -68,7 +68,7 @@ class Ledger:
         commands = tuple(command.line() for command in self.commands)
         return (
             Section("Goal, as the person put it", self.said[:1], 8),
-            Section("What the person said later", self.said[1:], 7),
+            Section("What the person said later", self.said[1:], 7, lasting=True),
             Section("Decisions of the person", self.decisions, 6, 1000),
             Section("Todo", todo, 5, 1000),
             Section("Files written", self.written, 4, 1000),

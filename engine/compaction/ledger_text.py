@@ -12,12 +12,13 @@ ROUNDS = ((64, 8000), (24, 4000), (12, 1200), (4, 400), (1, 100))
 @dataclass(frozen=True, slots=True)
 class Section:
     """A list of the ledger, oldest first. rank: those with a lower one give up entries first. longest: characters an
-    entry may have at most."""
+    entry may have at most. lasting: none of them goes while shorter texts make room."""
 
     heading: str
     entries: tuple[str, ...]
     rank: int
     longest: int = 8000
+    lasting: bool = False
 
 
 def written(sections: Sequence[Section], budget: int, elsewhere: str = "") -> str:
@@ -33,6 +34,8 @@ def written(sections: Sequence[Section], budget: int, elsewhere: str = "") -> st
             over = len(text) - budget
             if over <= 0:
                 return text
+            if section.lasting and least > 1:
+                continue
             kept[section.heading] = _fewer(section, kept[section.heading], least, length, over)
             text = _text(sections, kept, length, elsewhere)
     return text

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Literal
 
 from engine.compaction.ledger import Ledger, extract
 from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, offloaded, tokens
@@ -20,61 +19,64 @@ SMALLER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """In tokens. offload, summary: prompt sizes from which each is due. tail: how much of the newest history a summary
-    leaves as it is. ledger: the most a ledger may take. gain: less than this is not worth a compaction.
-    batch: nor is an offload of less than this, which breaks the cache as much as a summary does."""
+    """In tokens. summary: the prompt size from which room is made. tail: how much of the newest history a summary
+    leaves as it is. ledger: the most a ledger may take. gain: less than this is not worth a compaction."""
 
-    offload: int
     summary: int
     tail: int
     ledger: int
     gain: int
-    batch: int
 
 
 def thresholds(window: int) -> Thresholds:
     """The thresholds for a window of ``window`` tokens. What a summary leaves (tail, ledger and the summary itself) is
-    below the offload threshold, so that a compaction cannot call for the next one."""
+    far below the size at which one is due, so that a compaction cannot call for the next one."""
     window = max(window, 100)
     reserve = min(12_000, window // 4)
-    summary = window - reserve - window // 20
     return Thresholds(
-        offload=summary * 3 // 4,
-        summary=summary,
+        summary=window - reserve - window // 20,
         tail=min(40_000, window // 5),
         ledger=min(10_000, window // 10),
         gain=window // 20,
-        batch=window // 5,
     )
 
 
-def needs(tokens_used: int, window: int, floor: int = 0) -> Literal["offload", "summary"] | None:
-    """What is due for a prompt of ``tokens_used``. None also when it is (nearly) all ``floor``: then compacting again
-    would change nothing, see `stuck`."""
+def is_due(tokens_used: int, window: int, floor: int = 0) -> bool:
+    """Whether room has to be made for a prompt of ``tokens_used``. Not when it is (nearly) all ``floor``: then
+    compacting again would change nothing, see `stuck`."""
     at = thresholds(window)
-    if tokens_used < at.offload or tokens_used - floor < at.gain:
-        return None
-    return "summary" if tokens_used >= at.summary else "offload"
+    return tokens_used >= at.summary and tokens_used - floor >= at.gain
+
+
+def worth_offloading(tokens_used: int, window: int, fixed: int) -> int:
+    """Tokens an offload has to free to do as much as a summary would. With less, it would only break the cache once
+    more before the summary. fixed: tokens of identity, catalogue and tools."""
+    at = thresholds(window)
+    return max(at.gain, tokens_used - fixed - at.tail - at.ledger)
+
+
+def fixed(events: Sequence[Event]) -> int:
+    """Tokens of identity, catalogue and tools, which no compaction can free."""
+    rendered = next((e for e in reversed(events) if isinstance(e, PromptRendered)), None)
+    if rendered is None:
+        return 0
+    tools = json.dumps([tool.model_dump() for tool in rendered.tools])
+    return tokens(len(rendered.identity) + len(rendered.catalogue) + len(tools))
 
 
 def floor(events: Sequence[Event]) -> int:
     """Tokens no summary can free: identity, catalogue, tools; or what the last summary left, if that is more."""
-    rendered = next((e for e in reversed(events) if isinstance(e, PromptRendered)), None)
     last = last_summary(events)
-    fixed = 0
-    if rendered:
-        tools = json.dumps([tool.model_dump() for tool in rendered.tools])
-        fixed = tokens(len(rendered.identity) + len(rendered.catalogue) + len(tools))
-    return max(fixed, last.tokens_after if last else 0)
+    return max(fixed(events), last.tokens_after if last else 0)
 
 
-def stuck(tokens_used: int, window: int, floor: int) -> str:
-    """Why no compaction can help, for a person; empty when one can or none is due."""
-    at = thresholds(window)
-    if tokens_used < at.summary or tokens_used - floor >= at.gain:
+def stuck(tokens_used: int, window: int) -> str:
+    """What to do about a prompt of ``tokens_used`` that is left after all compactions there are, for a person; empty
+    when it is small enough."""
+    if tokens_used < thresholds(window).summary:
         return ""
     return (
-        f"About {floor:,} tokens cannot be compacted and the window has {window:,}. "
+        f"About {tokens_used:,} tokens cannot be compacted and the window has {window:,}. "
         "Use a model with a larger window, a larger --context-window, or start a new session."
     )
 
@@ -99,12 +101,13 @@ class SummaryPlan:
 
 
 def plan_summary(
-    events: Sequence[Event], window: int, keep: Callable[[bytes], str] | None = None
+    events: Sequence[Event], window: int, keep: Callable[[bytes], str] | None = None, size: int | None = None
 ) -> SummaryPlan | None:
     """Where to cut and what the ledger of the part before says, with the todo list as it is now; None when nothing
-    can be cut off. keep: stores a ledger that is too long, and returns the digest under which it can be read."""
+    can be cut off. keep: stores a ledger that is too long, and returns the digest under which it can be read.
+    size: tokens of the prompt; a small one keeps a tail that is small against it."""
     at = thresholds(window)
-    cut = keep_from(events, at.tail)
+    cut = keep_from(events, at.tail if size is None else thresholds(min(window, size)).tail)
     if not cut:
         return None
     todo = next((e.items for e in reversed(events) if e.type == "todo_changed"), ())

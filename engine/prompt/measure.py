@@ -1,50 +1,70 @@
 """How large the next request will be: what the provider reported last, and what has been added since.
 
 What has been added is guessed by its length and corrected by what the provider reported for earlier requests of the
-same model: reported ÷ guessed.
+same model: reported ÷ guessed, for the layers A and B, as the first report tells, and for the talk after them, as the
+newest tells.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from engine.compaction.visible import chars, in_request, last_summary, offloaded
 from engine.events import AssistantMessage, Event, PromptRendered
 from engine.prompt import tokens
 
-# Role, kind and ids of a part, which providers count too.
-_AROUND = 30
+# Characters of the role, the kind and the ids of a part, which providers count too.
+_AROUND = 50
+_AROUND_RESULT = 100
 # A report further off than this is no count of the whole request: some servers leave out what they had cached.
 _LEAST, _MOST = 0.2, 5.0
 
 
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Reported ÷ guessed tokens, of the layers A and B and of the talk. of: guessed tokens of talk that showed it."""
+
+    fixed: float = 1.0
+    talk: float = 1.0
+    of: float = 0.0
+
+
 class Meter:
-    """Measures one session's requests. It remembers sizes by ``seq`` and one factor a model."""
+    """Measures one session's requests. It remembers sizes by ``seq`` and the factors of each model."""
 
     def __init__(self) -> None:
         self._sizes: dict[tuple[int, bool], int] = {}
         self._counts: dict[int, int] = {}
-        self._factors: dict[str, float] = {}
-        self._learnt = 0
+        self._factors: dict[str, Factors] = {}
+        self._learnt: tuple[int, bool] = (0, False)
+        self._measured: tuple[tuple[int, int, str, int], int] | None = None
 
     def next_request(self, events: Sequence[Event], model: str, window: int) -> int:
         """Tokens of the request after ``events`` for ``model`` (its spec), whose window has ``window`` tokens."""
-        factor = self._learn(events, model)
-        at = _last_report(events, since_compaction=True)
-        report = events[at] if at is not None else None
-        if at is None or not isinstance(report, AssistantMessage) or not self._is_true(events, at):
-            return self._whole(events, factor, window)
+        key = (len(events), events[-1].seq if events else 0, model, window)
+        if self._measured is None or self._measured[0] != key:
+            self._measured = key, self._measure(events, model, window)
+        return self._measured[1]
+
+    def _measure(self, events: Sequence[Event], model: str, window: int) -> int:
+        trusted = self._learn(events)
+        factors = self._factors.get(model, Factors())
+        at = _last_report(events)
+        if at is None or not trusted or any(e.type == "compacted" for e in events[at:]):
+            return self._whole(events, factors, window)
+        report = _answer(events[at])
         known = report.usage.input
         if not report.aborted:
-            known += report.usage.output or round(self._guess([report], frozenset()) * factor)
-        known += self._added(events[at + 1 :], frozenset(), factor, window - known)
-        return known if report.model == model else max(known, self._whole(events, factor, window))
+            known += report.usage.output or round(self._guess([report], frozenset()) * factors.talk)
+        known += self._added(events[at + 1 :], frozenset(), factors.talk, window - known)
+        return known if report.model == model else max(known, self._whole(events, factors, window))
 
-    def _whole(self, events: Sequence[Event], factor: float, window: int) -> int:
+    def _whole(self, events: Sequence[Event], factors: Factors, window: int) -> int:
         """All of it guessed, as before the first report and after a compaction."""
-        fixed = round(_fixed(events) / tokens.CHARS_PER_TOKEN * factor)
-        return fixed + self._added(in_request(events), offloaded(events), factor, window - fixed)
+        fixed = round(_fixed(events) * factors.fixed + _summary(events) * factors.talk)
+        return fixed + self._added(in_request(events), offloaded(events), factors.talk, window - fixed)
 
     def _added(self, events: Sequence[Event], pointers: frozenset[str], factor: float, room: int) -> int:
         """Tokens ``events`` add. A large text decides whether the window overflows, so that one is counted."""
@@ -54,24 +74,46 @@ class Meter:
         rest = self._guess((e for e in events if e.seq not in seqs), pointers) * factor
         return round(rest + sum(self._count(e) for e in counted) * min(1.3, max(1.0, factor)))
 
-    def _learn(self, events: Sequence[Event], model: str) -> float:
-        """The factor for ``model``, after the newest report has been taken into account."""
-        at = _last_report(events, since_compaction=False)
-        report = events[at] if at is not None else None
-        if at is not None and isinstance(report, AssistantMessage) and report.seq != self._learnt:
-            self._learnt = report.seq
-            if self._is_true(events, at):
-                self._factors[report.model] = report.usage.input / self._guessed(events[:at])
-        return self._factors.get(model, 1.0)
+    def _learn(self, events: Sequence[Event]) -> bool:
+        """Take the newest report into account, once; whether it can be a count of the whole request."""
+        at = _last_report(events)
+        if at is None:
+            return False
+        report = _answer(events[at])
+        if report.seq == self._learnt[0]:
+            return self._learnt[1]
+        self._learnt = report.seq, self._is_true(events, at)
+        if self._learnt[1]:
+            self._correct(events, at, report)
+        return self._learnt[1]
+
+    def _correct(self, events: Sequence[Event], at: int, report: AssistantMessage) -> None:
+        """The factors of the report's model, from the report."""
+        before = self._factors.get(report.model) or self._first(events, report.model)
+        fixed, talk = _fixed(events[:at]), self._talk(events[:at])
+        learnt = (report.usage.input - fixed * before.fixed) / max(1.0, talk)
+        # A short talk says little: its own length is within what the layers before it may be wrong by. So does the rest
+        # that a compaction leaves, compared with what was there before it.
+        known = talk > max(fixed / 4, before.of / 2) and _LEAST <= learnt <= _MOST
+        self._factors[report.model] = replace(before, talk=learnt, of=talk) if known else before
+
+    def _first(self, events: Sequence[Event], model: str) -> Factors:
+        """What the first report of ``model`` tells: mostly of the layers A and B, for the talk has just begun."""
+        at = next(i for i, e in enumerate(events) if _is_report(e) and _answer(e).model == model)
+        fixed, talk = _fixed(events[:at]), self._talk(events[:at])
+        reported = _answer(events[at]).usage.input
+        if talk < fixed / 4 and _LEAST <= (reported - talk) / fixed <= _MOST:
+            return Factors((reported - talk) / fixed)
+        both = min(_MOST, max(_LEAST, reported / max(1.0, fixed + talk)))
+        return Factors(both, both)
 
     def _is_true(self, events: Sequence[Event], at: int) -> bool:
-        """Whether the report at ``at`` can be a count of the whole request."""
-        report = events[at]
-        assert isinstance(report, AssistantMessage)
-        return _LEAST <= report.usage.input / max(1.0, self._guessed(events[:at])) <= _MOST
+        guess = _fixed(events[:at]) + self._talk(events[:at])
+        return _LEAST <= _answer(events[at]).usage.input / max(1.0, guess) <= _MOST
 
-    def _guessed(self, events: Sequence[Event]) -> float:
-        return _fixed(events) / tokens.CHARS_PER_TOKEN + self._guess(in_request(events), offloaded(events))
+    def _talk(self, events: Sequence[Event]) -> float:
+        """Guessed tokens of all behind the layers A and B."""
+        return _summary(events) + self._guess(in_request(events), offloaded(events))
 
     def _guess(self, events: Iterable[Event], pointers: frozenset[str]) -> float:
         return sum(self._chars(event, pointers) for event in events) / tokens.CHARS_PER_TOKEN
@@ -81,7 +123,8 @@ class Meter:
         if key not in self._sizes:
             size = chars(event, pointers)
             parts = len(event.blocks) if event.type == "assistant_message" else 1
-            self._sizes[key] = size + _AROUND * parts if size else 0
+            around = _AROUND_RESULT if event.type == "tool_result" else _AROUND * parts
+            self._sizes[key] = size + around if size else 0
         return self._sizes[key]
 
     def _count(self, event: Event) -> int:
@@ -90,26 +133,34 @@ class Meter:
         return self._counts[event.seq]
 
 
-def _last_report(events: Sequence[Event], since_compaction: bool) -> int | None:
+def _last_report(events: Sequence[Event]) -> int | None:
     """Where the newest answer with a usage report stands."""
-    for at in range(len(events) - 1, -1, -1):
-        event = events[at]
-        if event.type == "assistant_message" and event.usage.input:
-            return at
-        if event.type == "compacted" and since_compaction:
-            return None
-    return None
+    return next((at for at in range(len(events) - 1, -1, -1) if _is_report(events[at])), None)
+
+
+def _is_report(event: Event) -> bool:
+    return isinstance(event, AssistantMessage) and event.usage.input > 0
+
+
+def _answer(event: Event) -> AssistantMessage:
+    assert isinstance(event, AssistantMessage)
+    return event
 
 
 def _is_pointer(event: Event, pointers: frozenset[str]) -> bool:
     return event.type == "tool_result" and event.call_id in pointers
 
 
-def _fixed(events: Sequence[Event]) -> int:
-    """Characters of layers A and B and of the summary the request begins with."""
+def _fixed(events: Sequence[Event]) -> float:
+    """Guessed tokens of layers A and B."""
     rendered = next((e for e in reversed(events) if isinstance(e, PromptRendered)), None)
-    summary = last_summary(events)
-    size = len(summary.ledger) + len(summary.summary) if summary else 0
-    if rendered is not None:
-        size += len(rendered.identity + rendered.catalogue + json.dumps([t.model_dump() for t in rendered.tools]))
-    return size
+    if rendered is None:
+        return 0.0
+    tools = json.dumps([tool.model_dump() for tool in rendered.tools])
+    return len(rendered.identity + rendered.catalogue + tools) / tokens.CHARS_PER_TOKEN
+
+
+def _summary(events: Sequence[Event]) -> float:
+    """Guessed tokens of the summary the request begins with."""
+    last = last_summary(events)
+    return (len(last.ledger) + len(last.summary)) / tokens.CHARS_PER_TOKEN if last else 0.0

@@ -57,23 +57,23 @@ def working(turns: int, size: int = 4000) -> Log:
 @given(st.integers(1, 3_000_000))
 def test_thresholds_are_within_any_window(window: int) -> None:
     at = compaction.thresholds(window)
-    assert 0 < at.offload < at.summary < max(window, 100)
+    assert 0 < at.summary < max(window, 100)
     # What a summary leaves, a summary of its own size included, does not call for the next one.
-    assert at.tail + 2 * at.ledger < at.offload
+    assert at.tail + 2 * at.ledger < at.summary * 3 // 4
     assert at.gain > 0
 
 
-def test_layers_come_in_order() -> None:
+def test_room_is_made_once_the_window_is_nearly_full() -> None:
     at = compaction.thresholds(200_000)
-    assert compaction.needs(at.offload - 1, 200_000) is None
-    assert compaction.needs(at.offload, 200_000) == "offload"
-    assert compaction.needs(at.summary, 200_000) == "summary"
+    assert not compaction.is_due(at.summary - 1, 200_000)
+    assert compaction.is_due(at.summary, 200_000)
+    assert compaction.worth_offloading(at.summary, 200_000, 3_000) == at.summary - 3_000 - at.tail - at.ledger
 
 
 def test_a_floor_that_cannot_be_reduced_ends_the_loop_and_is_named() -> None:
-    assert compaction.needs(750_000, 800_000, floor=749_000) is None
-    assert "749,000" in compaction.stuck(750_000, 800_000, 749_000)
-    assert compaction.stuck(750_000, 800_000, 100_000) == ""
+    assert not compaction.is_due(750_000, 800_000, floor=749_000)
+    assert "750,000" in compaction.stuck(750_000, 800_000) and "larger window" in compaction.stuck(750_000, 800_000)
+    assert compaction.stuck(100_000, 800_000) == ""
     log = Log(
         ev.PromptRendered(identity="i" * 70_000, catalogue="", tools=(), digest=""),
         ev.Compacted(number=1, kind="summary", reason="", tokens_after=9_000),
