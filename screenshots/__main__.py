@@ -77,6 +77,10 @@ async def pictures(size: str, home: Path) -> None:
     app = WorkbenchApp(EngineHandle, options, task=demo.task, autopilot=Autopilot(AutoDriver(answers=False)))
     async with running(app, size) as pilot:
         await run_pictures(app, pilot, size)
+        await pilot.press("f2")
+        await until(pilot, lambda: "against request" in text_of(app) and "cache hits" in text_of(app), "the inspector")
+        save(app, f"inspector-{size}")
+        await pilot.press("escape")
         await pilot.press("ctrl+o")
         await until(pilot, lambda: "at a limit" in text_of(app), "the list")
         save(app, f"sessions-{size}")

@@ -33,13 +33,11 @@ class CacheRules:
     @property
     def words(self) -> str:
         """The rules in a line for people."""
-        lives = "while the server runs" if self.lifetime is None else f"for {self.lifetime / 60:g} min"
-        found = f"at {self.breakpoints} marks" if self.breakpoints else f"in steps of {self.step}"
+        lives = "while the server runs" if self.lifetime is None else f"{self.lifetime / 60:g} min"
+        found = f"{self.breakpoints} marks" if self.breakpoints else f"steps of {self.step}"
         least = f"from {self.minimum:,} tokens, " if self.minimum > 1 else ""
-        return (
-            f"{self.name}: {least}{found}, kept {lives}; a read costs {self.read_price:g} and a write "
-            f"{self.write_price:g} of a new token"
-        )
+        costs = f"read {self.read_price:g}, write {self.write_price:g}"
+        return f"{self.name}: {least}{found}, {lives}; costs: {costs}"
 
 
 ANTHROPIC = CacheRules("Anthropic", 1024, 300, 1, 4, 20, 0.1, 1.25, True, ANTHROPIC_DOCS)

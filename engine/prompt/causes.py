@@ -12,7 +12,7 @@ from engine.prompt.build import build, digest
 from engine.prompt.cache_rules import rules_for
 from engine.prompt.prefix import Block, Count, cut, shared
 from engine.prompt.tokens import count as count_tokens
-from engine.state import TaskState
+from engine.state import TaskState, fold
 
 CLOCK = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?|\b\d{10,}\b")
 
@@ -50,7 +50,7 @@ def sent(events: Sequence[Event], place: int, count: Count = count_tokens) -> Se
     started, past = events[place], events[:place]
     if started.type != "turn_started":
         raise ValueError(f"event {place} starts no turn")
-    request = build(past, TaskState(session=started.session))
+    request = build(past, fold(past, TaskState(session=started.session)))
     rendered = next(e for e in reversed(past) if e.type == "prompt_rendered")
     compactions = [e for e in past if e.type == "compacted"]
     offloads = [e for e in compactions if e.kind == "offload"]

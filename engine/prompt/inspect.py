@@ -6,15 +6,19 @@ import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from engine import queries as q
 from engine.events import AssistantMessage, Event, Usage
 from engine.models import script_usage
 from engine.models.pricing import price
 from engine.prompt import prefix, tokens
+from engine.prompt.build import build
 from engine.prompt.cache_rules import rules_for
 from engine.prompt.causes import Divergence, Sent, compare, sent
 from engine.prompt.prefix import Block, Prediction
+from engine.prompt.request import ModelRequest
+from engine.state import TaskState
 
 TOLERANCE = 0.03
 """Share of the request by which a prediction may miss what the provider reports."""
@@ -67,8 +71,8 @@ class _Lines:
     """The lines made so far of one session, and the last request they speak of."""
 
     made: list[q.RequestLine] = field(default_factory=list)
-    last: Sent | None = None
     place: int = -1
+    request: ModelRequest | None = None
     first: Event | None = None
 
     def begins(self, events: Sequence[Event]) -> bool:
@@ -80,17 +84,33 @@ class _Lines:
         self.first = events[0] if events else None
         for place in _places(events):
             if place > self.place:
-                self._add(sent(events, place, _uncounted), answers)
-                self.place = place
+                self._add(events, place)
         self.made = [_answered(line, answers.get(line.turn)) for line in self.made]
 
-    def _add(self, now: Sent, answers: dict[int, AssistantMessage]) -> None:
-        found = compare(self.last, now)
-        why = _expired(self.last, now)
-        broken = found.breaks or bool(why)
+    def _add(self, events: Sequence[Event], place: int) -> None:
+        started = events[place]
+        request = build(events[:place], TaskState(session=started.session))
+        last = events[self.place] if self.request else None
+        # Blocks are cut and hashed only where the requests show that something broke: most of a long session is whole.
+        if last and self.request and _model(last) == _model(started) and _grown(self.request, request):
+            found = Divergence(0, "appended", breaks=False)
+        else:
+            found = compare(sent(events, self.place, _uncounted) if last else None, sent(events, place, _uncounted))
+        why = _expired(last.at if last else None, started.at, _model(started))
         cause = found.cause if found.breaks or not why else why
-        self.made.append(q.RequestLine(now.turn, 0, 0, None, broken, cause))
-        self.last = now
+        self.made.append(q.RequestLine(_turn(started), 0, 0, None, found.breaks or bool(why), cause))
+        self.place, self.request = place, request
+
+
+def _grown(before: ModelRequest, now: ModelRequest) -> bool:
+    """Whether ``now`` begins with all of ``before`` and has more: part by part, for the last message may have grown."""
+    fixed = before.identity == now.identity and before.catalogue == now.catalogue and before.tools == now.tools
+    old, new = before.messages, now.messages
+    if not fixed or not old or old[:-1] != new[: len(old) - 1] or len(new) < len(old):
+        return False
+    parts = old[-1].parts
+    same = old[-1].role == new[len(old) - 1].role and parts == new[len(old) - 1].parts[: len(parts)]
+    return same and (len(new) > len(old) or len(new[-1].parts) > len(parts))
 
 
 def _answered(line: q.RequestLine, answer: AssistantMessage | None) -> q.RequestLine:
@@ -113,20 +133,24 @@ def _turn(event: Event) -> int:
     return event.turn if event.type == "turn_started" else 0
 
 
+def _model(event: Event) -> str:
+    return event.model if event.type == "turn_started" else ""
+
+
 def _answers(events: Sequence[Event]) -> dict[int, AssistantMessage]:
     return {e.turn: e for e in events if e.type == "assistant_message"}
 
 
-def _seconds(before: Sent | None, now: Sent) -> float:
-    return max(0.0, (now.at - before.at).total_seconds()) if before else 0.0
-
-
-def _expired(before: Sent | None, now: Sent) -> str:
+def _expired(before: datetime | None, now: datetime, model: str) -> str:
     """In words, when the cache's lifetime ended between the two requests."""
-    rules, seconds = rules_for(now.model), _seconds(before, now)
-    if before is None or rules.lifetime is None or seconds <= rules.lifetime:
+    rules, seconds = rules_for(model), _seconds(before, now)
+    if rules.lifetime is None or seconds <= rules.lifetime:
         return ""
     return prefix.expired_words(rules.lifetime, seconds)
+
+
+def _seconds(before: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - before).total_seconds()) if before else 0.0
 
 
 def _inspected(events: Sequence[Event], before: Sent | None, now: Sent, number: int, count: int) -> q.InspectedRequest:
@@ -135,8 +159,9 @@ def _inspected(events: Sequence[Event], before: Sent | None, now: Sent, number: 
     usage = answer.usage if answer and answer.usage.input else None
     past, blocks = _fitted(before, now, answers, found)
     usable = past if before and before.model == now.model else ()
-    said = prefix.predict(blocks, usable, rules, _seconds(before, now))
-    expired = bool(_expired(before, now))
+    since = before.at if before else None
+    said = prefix.predict(blocks, usable, rules, _seconds(since, now.at))
+    expired = bool(_expired(since, now.at, now.model))
     differing = before.blocks[found.same] if before and found.breaks and found.same < len(before.blocks) else None
     return q.InspectedRequest(
         number=number,

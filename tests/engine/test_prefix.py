@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import events as ev
-from engine.prompt.cache_rules import ANTHROPIC, OPENAI, PREFIX, SCRIPT, rules_for
+from engine.prompt.build import build, digest
+from engine.prompt.cache_rules import ANTHROPIC, OPENAI, PREFIX, SCRIPT, CacheRules, rules_for
 from engine.prompt.causes import Sent, compare, differing_byte, sent
 from engine.prompt.inspect import Inspector
 from engine.prompt.layers import render
 from engine.prompt.prefix import Block, cut, fitted, predict, shared, size
 from engine.prompt.request import Message, ModelRequest, ResultPart
+from engine.state import fold
 from engine.tools.registry import specs
 
 AT = datetime(2026, 11, 30, 10, 2, tzinfo=UTC)
@@ -188,7 +190,7 @@ more = st.lists(
 
 @given(more, st.sampled_from([ANTHROPIC, OPENAI, PREFIX, SCRIPT]))
 @settings(max_examples=60, deadline=None)
-def test_appending_events_never_breaks(added: list[ev.Event | int], rules: object) -> None:
+def test_appending_events_never_breaks(added: list[ev.Event | int], rules: CacheRules) -> None:
     events, before = talk(), last_of(talk())
     for number, item in enumerate(added):
         events += read(100 + number, str(item)) if isinstance(item, int) else [item]
@@ -196,6 +198,7 @@ def test_appending_events_never_breaks(added: list[ev.Event | int], rules: objec
         found = compare(before, now)
         assert not found.breaks and found.cause in ("appended", "the same request again")
         assert found.same == len(before.blocks)
+        assert predict(now.blocks, before.blocks, rules).read <= size(before.blocks)
         before = now
 
 
@@ -245,10 +248,7 @@ def test_openai_reads_in_steps() -> None:
 
 
 @pytest.mark.parametrize("rules", [ANTHROPIC, OPENAI])
-def test_a_short_prompt_is_not_cached_and_an_old_entry_is_gone(rules: object) -> None:
-    from engine.prompt.cache_rules import CacheRules
-
-    assert isinstance(rules, CacheRules)
+def test_a_short_prompt_is_not_cached_and_an_old_entry_is_gone(rules: CacheRules) -> None:
     short = cut(ModelRequest("s", "You help.", "", (), (Message("user", (ev.TextBlock(text="hi"),)),)))
     said = predict(short, short, rules)
     assert said.read == said.write == 0 and "1,024" in said.why
@@ -338,3 +338,29 @@ def test_the_request_of_a_turn_and_of_none() -> None:
     assert inspector.request([]) is None
     assert inspector.request(numbered([ev.TurnStarted(turn=1, model=CLAUDE)])) is None
     assert inspector.requests("s", []) == ()
+
+
+@given(st.lists(st.integers(0, 4), max_size=8))
+@settings(max_examples=40, deadline=None)
+def test_the_list_and_the_request_agree_on_what_broke(steps: list[int]) -> None:
+    events = talk(2)
+    for number, kind in enumerate(steps, 10):
+        offload = ev.Compacted(number=number, kind="offload", reason="full", offloaded=("c1", f"c{number - 1}"))
+        again = render(specs(), f"skills {number}", reason="asked")
+        between: list[list[ev.Event]] = [[], [offload], [again], [ev.UserMessage(text="x")], []]
+        events += [*between[kind], *read(number)] if kind < 4 else turn(number)
+    stored = numbered(events, seconds=1)
+    inspector = Inspector()
+    for line in inspector.requests("s", stored):
+        found = inspector.request(stored, line.turn)
+        assert found is not None and (found.broken, found.cause) == (line.broken, line.cause)
+
+
+def test_a_request_is_known_for_the_one_that_was_sent() -> None:
+    events = numbered([*talk(2), ev.TurnStarted(turn=3, model=CLAUDE)])
+    stored = digest(build(events[:-1], fold(events[:-1])))
+    sent_so, otherwise = (
+        Inspector().request([*events[:-1], events[-1].model_copy(update={"digest": d})]) for d in (stored, "0" * 64)
+    )
+    assert sent_so is not None and sent_so.exact is True
+    assert otherwise is not None and otherwise.exact is False

@@ -99,7 +99,7 @@ async def test_it_shows_the_newest_request_with_all_that_matters(tmp_path: Path,
             "request 8 of 8", "10,700 tokens", "$0.01", "as predicted", "predicted  read 10,500",
             "reported  read 10,500",
             "A identity, rules", "B tools (", "C results (6)", "R read", "N NEW", "against request 7: same to block",
-            "then appended", "2 breaks", "kept for 5 min", "Esc back", "? keys",
+            "then appended", "2 breaks", "4 marks, 5 min; costs: read 0.1, write 1.25", "Esc back", "? keys",
         ):  # fmt: skip
             assert words in text, words
         assert ("write 200" in text) == (size[0] >= 100)
@@ -169,7 +169,7 @@ async def test_outside_text_is_shown_and_never_obeyed(tmp_path: Path) -> None:
     async with inspecting(tmp_path, session()) as (replay, screen):
         await at(replay, screen, 8)
         await replay.press("end", "v")
-        await replay.until(lambda: "␛[31m[bold]text[/bold]␊" in replay.text(), "the bytes as they are")
+        await replay.until(lambda: "␛[31m[bold]text[/bold]↵" in replay.text(), "the bytes as they are")
 
 
 async def test_f_unfolds_and_keeps_the_place(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from tui.look import Look, clip
 OFFSET = 9
 """Cells of the offset and the space after it."""
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
-PICTURES = re.compile("[\u2400-\u2421]")
+PICTURES = re.compile("[\u2400-\u2421↵⇥]")
+SHAPES = {"\n": "↵", "\t": "⇥"}
+"""Pictures most fonts have, for what occurs all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _visible(character: str) -> str:
     """The character, or a picture of one that has no shape of its own."""
     code = ord(character)
     if code < 0x20:
-        return chr(0x2400 + code)
+        return SHAPES.get(character) or chr(0x2400 + code)
     return character if character.isprintable() else "\N{SYMBOL FOR SUBSTITUTE}"
 
 
