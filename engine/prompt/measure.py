@@ -82,38 +82,27 @@ class Meter:
         report = _answer(events[at])
         if report.seq == self._learnt[0]:
             return self._learnt[1]
-        self._learnt = report.seq, self._is_true(events, at)
-        if self._learnt[1]:
-            self._correct(events, at, report)
-        return self._learnt[1]
-
-    def _correct(self, events: Sequence[Event], at: int, report: AssistantMessage) -> None:
-        """The factors of the report's model, from the report."""
-        before = self._factors.get(report.model) or self._first(events, report.model)
-        fixed, talk = _fixed(events[:at]), self._talk(events[:at])
-        learnt = (report.usage.input - fixed * before.fixed) / max(1.0, talk)
-        # A short talk says little: its own length is within what the layers before it may be wrong by. So does the rest
-        # that a compaction leaves, compared with what was there before it.
-        known = talk > max(fixed / 4, before.of / 2) and _LEAST <= learnt <= _MOST
-        self._factors[report.model] = replace(before, talk=learnt, of=talk) if known else before
+        fixed, talk = self._guessed(events[:at])
+        trusted = _LEAST <= report.usage.input / max(1.0, fixed + talk) <= _MOST
+        self._learnt = report.seq, trusted
+        if trusted:
+            before = self._factors.get(report.model) or self._first(events, report.model)
+            self._factors[report.model] = _corrected(before, report.usage.input, fixed, talk)
+        return trusted
 
     def _first(self, events: Sequence[Event], model: str) -> Factors:
         """What the first report of ``model`` tells: mostly of the layers A and B, for the talk has just begun."""
         at = next(i for i, e in enumerate(events) if _is_report(e) and _answer(e).model == model)
-        fixed, talk = _fixed(events[:at]), self._talk(events[:at])
+        fixed, talk = self._guessed(events[:at])
         reported = _answer(events[at]).usage.input
         if talk < fixed / 4 and _LEAST <= (reported - talk) / fixed <= _MOST:
             return Factors((reported - talk) / fixed)
         both = min(_MOST, max(_LEAST, reported / max(1.0, fixed + talk)))
         return Factors(both, both)
 
-    def _is_true(self, events: Sequence[Event], at: int) -> bool:
-        guess = _fixed(events[:at]) + self._talk(events[:at])
-        return _LEAST <= _answer(events[at]).usage.input / max(1.0, guess) <= _MOST
-
-    def _talk(self, events: Sequence[Event]) -> float:
-        """Guessed tokens of all behind the layers A and B."""
-        return _summary(events) + self._guess(in_request(events), offloaded(events))
+    def _guessed(self, events: Sequence[Event]) -> tuple[float, float]:
+        """Guessed tokens of the layers A and B, and of all behind them."""
+        return _fixed(events), _summary(events) + self._guess(in_request(events), offloaded(events))
 
     def _guess(self, events: Iterable[Event], pointers: frozenset[str]) -> float:
         return sum(self._chars(event, pointers) for event in events) / tokens.CHARS_PER_TOKEN
@@ -131,6 +120,15 @@ class Meter:
         if event.seq not in self._counts and event.type in ("tool_result", "user_message"):
             self._counts[event.seq] = tokens.count(event.text)
         return self._counts[event.seq]
+
+
+def _corrected(before: Factors, reported: int, fixed: float, talk: float) -> Factors:
+    """``before``, with what a report tells of the talk. A short talk says little: its own length is within what the
+    layers before it may be wrong by. So does the rest that a compaction leaves, compared with what was there before."""
+    learnt = (reported - fixed * before.fixed) / max(1.0, talk)
+    if talk <= max(fixed / 4, before.of / 2) or not _LEAST <= learnt <= _MOST:
+        return before
+    return replace(before, talk=learnt, of=talk)
 
 
 def _last_report(events: Sequence[Event]) -> int | None:

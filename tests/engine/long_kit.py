@@ -120,6 +120,16 @@ class Outputs:
         return Outcome(Status.OK, data=data, exit_code=0, total=len(data))
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """Every command has the same output."""
+
+    data: bytes
+
+    async def run(self, op: Operation, caller: Caller = Caller(), on_output: object = None) -> Outcome:
+        return Outcome(Status.OK, data=self.data, exit_code=0, total=len(self.data))
+
+
 def long_kit(tmp_path: Path, format: Format, window: int, steps: int, resume: str = "") -> tuple[Kit, StrictModel]:
     """A session in ``tmp_path`` whose model makes calls up to step ``steps``, from the first or from where it was."""
     kit = make_kit(tmp_path, [], resume=resume)

@@ -15,9 +15,10 @@ from engine import events as ev
 from engine.compaction import thresholds
 from engine.prompt import tokens
 from engine.prompt.request import ModelRequest
-from tests.engine.kit import Kit
-from tests.engine.long_kit import Sent, long_kit
-from tests.fakes.asking import FORMATS, params_for, problem_with
+from tests.engine.kit import Kit, make_kit
+from tests.engine.long_kit import Repeated, Sent, long_kit
+from tests.fakes import Call, StrictServer, Turn
+from tests.fakes.asking import FORMATS, model_for, params_for, problem_with
 from tests.fakes.prefix import assert_append_only
 from tests.fakes.turns import Format
 
@@ -111,3 +112,22 @@ def forced(sent: list[Sent], window: int) -> int:
         if size >= at.summary:
             count, size = count + 1, sent[0].total + at.tail + at.ledger
     return count
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_the_strict_server_counts_what_we_count_after_two_turns(tmp_path: Path, format: Format) -> None:
+    """Through the real wire, with a server whose tokens are larger or smaller than ours."""
+    lines = "\n".join(f"{n}: the quick brown fox jumps over the lazy dog" for n in range(90))
+    steps = [Turn(text=f"Step {n}.", calls=(Call("shell_run", {"command": f"make {n}"}),)) for n in range(8)]
+    kit = make_kit(tmp_path, [])
+    kit.broker.run = Repeated(lines.encode()).run  # type: ignore[method-assign]
+    async with StrictServer(format, [*steps, Turn(text="Done.")]) as server:
+        kit.runner._replace_model(model_for(server))
+        kit.runner.send("Make all of it.", "steer")
+        await kit.runner.idle()
+        assert kit.runner.session.state.stage == "finished" and not server.rejections
+        assert_append_only(server.requests)
+        ours = [e.tokens for e in kit.events if e.type == "turn_started"]
+        theirs = [e.usage.input for e in kit.events if e.type == "assistant_message"]
+        assert all(abs(o / t - 1) <= 0.03 for o, t in list(zip(ours, theirs, strict=True))[2:]), (ours, theirs)
+        await kit.runner.close()
