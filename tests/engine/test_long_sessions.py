@@ -47,7 +47,7 @@ async def test_three_hundred_calls(tmp_path: Path, format: Format, window: int) 
     assert (state.stage, state.calls) == ("finished", CALLS), state.stage_detail
     check_prefixes(format, sent)
     check_sizes(kit, sent, window)
-    checked = sent if window < 100_000 else sent[::25]
+    checked = sent if window < 40_000 else sent[::25]
     assert [problem for one in checked if (problem := problem_with(format, one.request))] == []
     assert 1 <= state.compactions <= forced(sent, window) + 1
     await kit.runner.close()
@@ -60,7 +60,8 @@ def check_prefixes(format: Format, sent: list[Sent]) -> None:
             assert begins_with(after.request, before.request)
         if after.summary:
             assert after.shared >= 0.95 * before.total, "the summary request reads the previous prefix"
-    for before, after in list(pairwise(sent))[:: max(1, len(sent) // 40)]:
+    # The same on the wire, for some of them: putting a long request on it takes a while.
+    for before, after in list(pairwise(sent))[::24]:
         if before.compactions == after.compactions and not before.summary:
             assert_append_only([params_for(format, one.request) for one in (before, after)])
 
