@@ -115,6 +115,7 @@ def _requested(request: ApprovalRequest, folder: str) -> ev.ApprovalRequested:
             "rule": request.rule,
             "executable": request.executable,
             "sha256": request.sha256,
+            "origin": request.origin,
             "env_names": request.env_names,
             "diff": request.diff,
             "expires_in": request.expires_in,

@@ -50,10 +50,8 @@ class SessionStarted(Stored):
 
 
 class PromptRendered(Stored):
-    """Layers A and B as rendered once for the session and replayed byte for byte on resume.
-
-    ``reason`` is why it was rendered again, empty the first time; a second one is a known cache break.
-    """
+    """Layers A and B as rendered once for the session and replayed byte for byte on resume. ``reason``: why it was
+    rendered again, empty the first time; a second one is a known cache break."""
 
     type: Literal["prompt_rendered"] = "prompt_rendered"
     identity: str
@@ -223,6 +221,7 @@ class ApprovalRequested(Stored):
     rule: str = ""
     executable: str = ""
     sha256: str = ""
+    origin: str = ""
     env_names: tuple[str, ...] = ()
     diff: str = ""
     expires_in: float = 300.0

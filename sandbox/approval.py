@@ -30,7 +30,8 @@ class ApprovalRequest:
 
     kind: "command", "write" or "read". subject: the whole command line, or the path of a file operation.
     tool: name of the tool that asks. rule: the rule text an "always" would store, empty where none is offered.
-    executable, sha256: real path and digest of the program that would run, when it is a single plain command.
+    executable, sha256, origin: real path and digest of the program that would run, when it is a single plain
+    command, and who installed it in words.
     env_names: names (never values) of the environment variables set for the call.
     wx: programs that may map memory writable and executable (see Policy.wx).
     diff: unified diff of an edit. expires_in: seconds until no answer means deny.
@@ -48,6 +49,7 @@ class ApprovalRequest:
     rule: str = ""
     executable: str = ""
     sha256: str = ""
+    origin: str = ""
     env_names: tuple[str, ...] = ()
     wx: tuple[str, ...] = ()
     diff: str = ""

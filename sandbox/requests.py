@@ -17,6 +17,7 @@ from sandbox.backends.environment import refused_names
 from sandbox.connections import reachable
 from sandbox.identity import Identities, Program
 from sandbox.operations import RunArgv, RunCommand, WriteFile
+from sandbox.packages import origin
 from sandbox.policy import Network, Policy
 from sandbox.risk import Assessment, Risk
 from sandbox.rules import simple_commands, suggest_path, suggest_shell
@@ -83,7 +84,12 @@ class Requests:
         request = self._request("command", line, assessment, caller, facts)
         request = replace(request, cwd=op.cwd, rule=rule, env_names=tuple(sorted(op.env)), wx=jits)
         if program is not None:
-            request = replace(request, executable=program.path, sha256=program.sha256)
+            request = replace(
+                request,
+                executable=program.path,
+                sha256=program.sha256,
+                origin=origin(program.path, program.sha256) if assessment.risk > Risk.LOW else "",
+            )
         return Prepared(argv, request, program)
 
     def accept(self, prepared: Prepared) -> None:

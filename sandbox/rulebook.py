@@ -16,7 +16,7 @@ from sandbox.risk import Risk
 from sandbox.rules import Rule, RuleError, parse_rule
 
 _KEYS = frozenset(("text", "added", "request", "risk"))
-_HEADER = "Approval rules. One line each; delete an entry to revoke it. See `agent-tui sandbox --help`."
+_HEADER = "Approval rules. One line each; delete an entry to revoke it. See `agent-tui sandbox rules`."
 _MAX_REQUEST = 500
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.cli.rules import add_rules
+
 if TYPE_CHECKING:
     from sandbox.backends.base import Backend
     from sandbox.policy import Policy
@@ -25,10 +27,11 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         description="What the agent's commands run in, for anyone: no network, no secrets, writing only in one folder.",
         epilog="example: agent-tui sandbox exec -- make test",
     )
-    parser.set_defaults(func=lambda _args: parser.error("say what to do: exec or classify"))
+    parser.set_defaults(func=lambda _args: parser.error("say what to do: exec, classify or rules"))
     verbs = parser.add_subparsers(title="verbs", metavar="")
     _add_exec(verbs)
     _add_classify(verbs)
+    add_rules(verbs)
 
 
 def _add_exec(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

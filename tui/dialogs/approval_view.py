@@ -97,7 +97,7 @@ def facts(request: ApprovalRequested, width: int, look: Look) -> Lines:
     said += [("would", effect, calm) for effect in request.effects]
     said += [("risk", reason, risk) for reason in request.reasons]
     if request.executable:
-        said.append(("runs", _program(request.executable, request.sha256, look), calm))
+        said.append(("runs", _program(request, look), calm))
     if request.env_names:
         said.append(("env", ", ".join(request.env_names), calm))
     held = calm if request.contained else Ink(roles.warn, odd=calm.odd)
@@ -112,9 +112,11 @@ def facts(request: ApprovalRequested, width: int, look: Look) -> Lines:
     return lines
 
 
-def _program(path: str, sha256: str, look: Look) -> str:
+def _program(request: ApprovalRequested, look: Look) -> str:
+    sha256 = request.sha256
     digest = f"{sha256[:4]}{look.signs.ellipsis}{sha256[-4:]}" if len(sha256) > 12 else sha256
-    return f"{path}  sha256 {digest}" if digest else path
+    facts = (request.executable, f"sha256 {digest}" if digest else "", request.origin)
+    return "  ".join(fact for fact in facts if fact)
 
 
 def _where(request: ApprovalRequested) -> str:
