@@ -140,7 +140,9 @@ class Blocks(Sequence[Block]):
         self._last_who = "agent"
 
     def _assistant_message(self, event: ev.AssistantMessage) -> None:
-        live = self._live if self._live and self._live.turn == event.turn else LiveTurn(event.turn)
+        if self._live and self._live.turn != event.turn:
+            self._drop_live()
+        live = self._live or LiveTurn(event.turn)
         note = notes.stop_note(event)
         texts = [b for b in event.blocks if isinstance(b, ev.TextBlock) and b.text.strip()]
         for block in event.blocks:
