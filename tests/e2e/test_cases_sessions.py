@@ -51,9 +51,9 @@ def test_a_full_disk_is_said_and_recovered_from(tiny_disk: Path, tmp_path: Path)
         term.wait_for(f"turn {len(said_so_far)} · ✓ finished")
 
     def talk_until_the_disk_is_full(term: Terminal) -> None:
-        # The database makes room for a while by tidying itself up.
+        # The database makes room for a while by tidying itself up; how long differs from run to run.
         while UNSAVED not in term.text:
-            assert len(said_so_far) < 20
+            assert len(said_so_far) < 100
             fill(tiny_disk)
             talk(term)
 
