@@ -23,9 +23,3 @@ def count(text: str) -> int:
 def rough(chars: int) -> int:
     """About how many tokens ``chars`` characters are: good enough to choose by."""
     return int(chars / CHARS_PER_TOKEN)
-
-
-def estimate(text: str, room: int) -> int:
-    """Tokens of ``text``: by its length while that is far below ``room`` (tokens to spare), else counted."""
-    guess = rough(len(text)) + 1
-    return guess if guess < room / 2 else count(text)
