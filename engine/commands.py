@@ -66,7 +66,7 @@ class AnswerQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSetting:
-    """``name``: model, approve, limits or title."""
+    """``name`` and ``value`` as in `engine.events.SettingChanged`."""
 
     session: str
     name: str
@@ -87,6 +87,41 @@ class EditTodo:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class UndoCompaction:
+    """Take back the newest compaction that is in force."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshPrompt:
+    """Render layers A and B anew with today's tools, skills, memory and project rules: a known cache break."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeMemory:
+    """A person saves ``text`` (``before`` empty), edits ``before`` into ``text``, or removes it (``text`` empty)."""
+
+    session: str
+    scope: Literal["project", "user"]
+    text: str = ""
+    before: str = ""
+
+
 Command = (
-    OpenSession | SendMessage | TakeBack | Interrupt | Decide | AnswerQuestion | ChangeSetting | Compact | EditTodo
+    OpenSession
+    | SendMessage
+    | TakeBack
+    | Interrupt
+    | Decide
+    | AnswerQuestion
+    | ChangeSetting
+    | Compact
+    | EditTodo
+    | UndoCompaction
+    | RefreshPrompt
+    | ChangeMemory
 )

@@ -28,6 +28,10 @@ _NO_ROOM = "the request for it is larger than the window"
 log = logging.getLogger(__name__)
 
 
+class HandOff(Exception):
+    """The session cannot go on in its window: a fresh one has to, from the ledger. Says why, for a person."""
+
+
 class Compactor:
     """Compacts one session. Every step is stored before the next request is built from it. put: stores an artifact."""
 

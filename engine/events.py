@@ -12,9 +12,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from engine.live import EngineFailed as EngineFailed
+from engine.live import Live as Live
+from engine.live import LogHealth as LogHealth
+from engine.live import OpenFailed as OpenFailed
+from engine.live import SessionOpened as SessionOpened
+from engine.live import StateChanged as StateChanged
+from engine.live import StreamDelta as StreamDelta
+from engine.live import StreamDropped as StreamDropped
+from engine.live import ToolProgress as ToolProgress
 from engine.parts import Block as Block
+from engine.parts import External as External
 from engine.parts import Frozen as Frozen
 from engine.parts import Limits as Limits
+from engine.parts import Stage as Stage
 from engine.parts import TextBlock as TextBlock
 from engine.parts import ThinkingBlock as ThinkingBlock
 from engine.parts import Timing as Timing
@@ -35,7 +46,8 @@ class Stored(Frozen):
 
 
 class SessionStarted(Stored):
-    """First event of a session. ``parent`` and ``parent_seq`` name where a fork was cut off."""
+    """First event of a session. ``done_when``: conditions of being finished; ``stages``: the way there. ``parent`` and
+    ``parent_seq`` name where a fork was cut off, or the session this one goes on for."""
 
     type: Literal["session_started"] = "session_started"
     cwd: str
@@ -45,6 +57,8 @@ class SessionStarted(Stored):
     approve: str = "ask"
     sandbox: str = ""
     context_window: int = 200_000
+    done_when: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()
     parent: str = ""
     parent_seq: int = 0
 
@@ -73,7 +87,7 @@ class RunFinished(Stored):
     """The engine stops working. ``reason`` is for scripts, ``detail`` for people."""
 
     type: Literal["run_finished"] = "run_finished"
-    reason: Literal["finished", "limit", "interrupted", "denied", "failed", "no_model"]
+    reason: Literal["finished", "limit", "interrupted", "denied", "failed", "no_model", "handed_off"]
     detail: str = ""
 
 
@@ -178,7 +192,8 @@ class ToolResult(Stored):
 
     status: ok; error (it ran and failed, or could not run); denied; cancelled (interrupted, may have had side
     effects); skipped (never started). items: structured rows for panes. artifact: hash of the whole output when
-    ``truncated``. diff: unified diff of an edit. seconds: the tool's own time, waiting for people left out.
+    ``truncated``. external: where the text came from, if from outside. diff: unified diff of an edit. seconds: the
+    tool's own time, waiting for people left out.
     """
 
     type: Literal["tool_result"] = "tool_result"
@@ -194,6 +209,7 @@ class ToolResult(Stored):
     error: str = ""
     suggestion: str = ""
     retryable: bool = False
+    external: External | None = None
     diff: str = ""
     files_read: tuple[str, ...] = ()
     files_written: tuple[str, ...] = ()
@@ -269,7 +285,8 @@ class TodoChanged(Stored):
 
 
 class SettingChanged(Stored):
-    """A person changed something mid-run: ``name`` is model, approve, limits or title; ``value`` as JSON data."""
+    """A person changed something mid-run: ``name`` is model, approve, limits, title, compaction (auto or off),
+    done_when (a list of conditions) or stages (a list of {name, until}); ``value`` as JSON data."""
 
     type: Literal["setting_changed"] = "setting_changed"
     name: str
@@ -277,22 +294,59 @@ class SettingChanged(Stored):
 
 
 class Compacted(Stored):
-    """History before ``keep_from`` (a seq) gives way to ``ledger`` and ``summary`` in the request; raw events stay.
-    For an offload, ``offloaded`` lists the calls whose results became pointers. artifact: all of a cut ledger."""
+    """One layer of a compaction; raw events stay. offload: results of the calls in ``offloaded`` are pointers from now
+    on. drop and digest: ``texts`` (call id to text) stand for results that were superseded, or say what mattered of
+    them. summary: history before ``keep_from`` (a seq) gives way to ``ledger`` and ``summary``. handoff: the first
+    words of a session that goes on for another. artifact: all of a cut ledger."""
 
     type: Literal["compacted"] = "compacted"
     number: int
-    kind: Literal["offload", "summary"]
+    kind: Literal["offload", "drop", "digest", "summary", "handoff"]
     reason: str
     keep_from: int = 0
     summary: str = ""
     ledger: str = ""
     artifact: str = ""
     offloaded: tuple[str, ...] = ()
+    texts: dict[str, str] = Field(default_factory=dict)
     tokens_before: int = 0
     tokens_after: int = 0
     usage: Usage = Usage()
     cost: float | None = None
+
+
+class CompactionUndone(Stored):
+    """A person took compaction ``number`` back: the request is built as if it had never been."""
+
+    type: Literal["compaction_undone"] = "compaction_undone"
+    number: int
+
+
+class HandedOff(Stored):
+    """The work goes on in the fresh session ``to``, which starts from this one's ledger."""
+
+    type: Literal["handed_off"] = "handed_off"
+    to: str
+    reason: str
+
+
+class MemoryChanged(Stored):
+    """A line of MEMORY.md was saved, edited or removed. ``before``: what it was, empty for a new one."""
+
+    type: Literal["memory_changed"] = "memory_changed"
+    action: Literal["saved", "edited", "removed"]
+    scope: Literal["project", "user"]
+    text: str = ""
+    before: str = ""
+    by: Literal["model", "person"] = "model"
+
+
+class StageChanged(Stored):
+    """The task entered ``stage``; empty when the last one is done. ``reason``: the condition that came true."""
+
+    type: Literal["stage_changed"] = "stage_changed"
+    stage: str
+    reason: str = ""
 
 
 class Notice(Stored):
@@ -309,86 +363,12 @@ Event = Annotated[
     SessionStarted | PromptRendered | RunStarted | RunFinished | MessageQueued | MessageWithdrawn | UserMessage
     | RuntimeUpdate | TurnStarted | ModelRetry | AssistantMessage | ModelFailed | ToolStarted | ToolResult
     | ApprovalRequested | ApprovalDecided | QuestionAsked | QuestionAnswered | TodoChanged | SettingChanged
-    | Compacted | Notice,
+    | Compacted | CompactionUndone | HandedOff | MemoryChanged | StageChanged | Notice,
     Field(discriminator="type"),
 ]
 # fmt: on
 
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
-
-
-class Live(Frozen):
-    """Base of live events: shown, never stored."""
-
-    session: str = ""
-
-
-class StreamDelta(Live):
-    """A piece of the answer being written. ``index`` is the block's place in the message.
-    kind: text, thinking or tool_call (``name`` set, ``text`` a piece of its JSON arguments).
-    """
-
-    type: Literal["stream_delta"] = "stream_delta"
-    turn: int
-    index: int
-    kind: Literal["text", "thinking", "tool_call"]
-    text: str = ""
-    name: str = ""
-    call_id: str = ""
-
-
-class StreamDropped(Live):
-    """What was streamed of this turn is void: a retry starts it anew."""
-
-    type: Literal["stream_dropped"] = "stream_dropped"
-    turn: int
-
-
-class ToolProgress(Live):
-    """Live tail of a running call."""
-
-    type: Literal["tool_progress"] = "tool_progress"
-    call_id: str
-    text: str
-
-
-class StateChanged(Live):
-    """The task state after the newest stored event. ``state`` is an `engine.state.TaskState`."""
-
-    type: Literal["state_changed"] = "state_changed"
-    state: Any
-
-
-class SessionOpened(Live):
-    """A session is open and shown from now on: its past ``events``, in order, and how many rows were ``skipped``."""
-
-    type: Literal["session_opened"] = "session_opened"
-    events: tuple[Any, ...] = ()
-    skipped: int = 0
-    state: Any = None
-
-
-class OpenFailed(Live):
-    """A session could not be opened; ``error`` says why and what to do."""
-
-    type: Literal["open_failed"] = "open_failed"
-    error: str
-
-
-class LogHealth(Live):
-    """Whether the log can be written. ``saving`` False: nothing is being saved, ``error`` says why."""
-
-    type: Literal["log_health"] = "log_health"
-    saving: bool
-    error: str = ""
-    skipped: int = 0
-
-
-class EngineFailed(Live):
-    """The engine thread itself met something it cannot go on from; ``error`` is for a person."""
-
-    type: Literal["engine_failed"] = "engine_failed"
-    error: str
 
 
 # fmt: off

@@ -13,14 +13,14 @@ from typing import Literal
 from engine import events as ev
 from engine import limits
 from engine.batch import Batch, MakeContext
-from engine.compact import Compactor
+from engine.compact import Compactor, HandOff
 from engine.models.base import Model, ModelError
 from engine.prompt import runtime
 from engine.prompt.build import build
 from engine.session import Session
 from engine.turn import take_turn
 
-Reason = Literal["finished", "limit", "interrupted", "denied", "failed", "no_model"]
+Reason = Literal["finished", "limit", "interrupted", "denied", "failed", "no_model", "handed_off"]
 
 STEERED = "not started: the person sent a new message first"
 NO_MORE = "not started: {reason}"
@@ -58,12 +58,15 @@ class Loop:
         self._wanted: str | None = None
 
     async def run(self) -> Stop:
-        """Work until there is nothing left to do or something forbids going on. Raises CancelledError."""
+        """Work until there is nothing left to do, something forbids going on, or a fresh session has to. Raises
+        CancelledError."""
         try:
             while True:
                 stop = await self._work()
                 if stop.reason not in ("finished", "denied") or not self._deliver("follow_up", most=1):
                     return stop
+        except HandOff as error:
+            return Stop("handed_off", str(error))
         except ModelError as error:
             return Stop("no_model" if error.kind == "no_model" else "failed", f"{error} {error.suggestion}".strip())
 

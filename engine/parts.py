@@ -80,6 +80,23 @@ class TodoItem(Frozen):
     status: Literal["pending", "active", "done"] = "pending"
 
 
+class External(Frozen):
+    """Where a text came from that is not of this machine: what fetched it, its address, when (ISO date and time), and
+    how far it is to be trusted."""
+
+    source: str
+    url: str = ""
+    at: str = ""
+    trust: Literal["untrusted", "known"] = "untrusted"
+
+
+class Stage(Frozen):
+    """A stage of a task: it ends when the condition ``until`` holds (see `engine.conditions`)."""
+
+    name: str
+    until: str
+
+
 class Limits(Frozen):
     """Hard limits of a run; None is no limit. Money in USD, time in seconds of working, not of waiting for people."""
 

@@ -233,6 +233,102 @@ class InspectedRequest:
     rules: str
 
 
+@dataclass(frozen=True, slots=True)
+class ListMemories:
+    """What is remembered of this folder and of its person. Answer: tuple[MemoryLine, ...]."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLine:
+    """One line of a MEMORY.md."""
+
+    scope: Literal["project", "user"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class InspectCompactions:
+    """Every compaction of a session (an id, or the path of an exported file), oldest first. Answer:
+    tuple[CompactionLine, ...]."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionLine:
+    """One compaction in short. ``undone``: a person took it back. cost in USD, None when unknown or none was paid."""
+
+    number: int
+    kind: Literal["offload", "drop", "digest", "summary", "handoff"]
+    reason: str
+    turn: int
+    before: int
+    after: int
+    cost: float | None
+    undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InspectCompaction:
+    """Answer: InspectedCompaction, or None when there is no such number."""
+
+    session: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactFate:
+    """What became of one exact fact. fate: ledger (kept word for word), recent (its event is still in the request),
+    pointer, shortened, or left_out (stands in the artifact). ``group``: the ledger's heading."""
+
+    group: str
+    text: str
+    fate: Literal["ledger", "recent", "pointer", "shortened", "left_out"]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedCompaction:
+    """One compaction with the request before and after it. ``undoable``: it is the newest in force. ``checks``: each
+    question the design asks of a compaction, and whether it passed."""
+
+    line: CompactionLine
+    before: tuple[InspectedBlock, ...]
+    after: tuple[InspectedBlock, ...]
+    facts: tuple[FactFate, ...]
+    checks: tuple[tuple[str, bool], ...]
+    summary: str
+    ledger: str
+    artifact: str
+    undoable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Simulate:
+    """What a session would have cost elsewhere, from its log alone. ``models``: specs to compare, empty for the usual
+    ones. Answer: tuple[SimulatedCost, ...], the session's own model first."""
+
+    session: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedCost:
+    """USD with the provider's cache and without any, None when the price is unknown; tokens read, written and new with
+    the cache, and of the answers. ``hit``: read over all prompt tokens. ``real``: what the log says was paid, for the
+    session's own model."""
+
+    model: str
+    cached: float | None
+    uncached: float | None
+    read: int
+    write: int
+    new: int
+    output: int
+    hit: float
+    real: float | None = None
+    rules: str = ""
+
+
 Query = (
     ListSessions
     | LoadSession
@@ -244,4 +340,8 @@ Query = (
     | TrustFolder
     | InspectRequests
     | InspectRequest
+    | ListMemories
+    | InspectCompactions
+    | InspectCompaction
+    | Simulate
 )

@@ -315,6 +315,10 @@ def _compacted(state: TaskState, e: ev.Compacted) -> Change:
     )
 
 
+def _compaction_undone(state: TaskState, e: ev.CompactionUndone) -> Change:
+    return dict(context_tokens=0)
+
+
 def _joined(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
     fresh = [path for path in new if path not in old]
     return (*old, *dict.fromkeys(fresh)) if fresh else old
@@ -343,5 +347,6 @@ _STEPS = cast(
         "todo_changed": _todo_changed,
         "setting_changed": _setting_changed,
         "compacted": _compacted,
+        "compaction_undone": _compaction_undone,
     },
 )

@@ -45,7 +45,7 @@ def of(annotation: Any) -> st.SearchStrategy[Any]:
     if origin is tuple:
         return st.tuples(*(of(arm) for arm in inner))
     if origin is dict:
-        return json_objects
+        return json_objects if inner[1] is Any else st.dictionaries(texts, of(inner[1]), max_size=3)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return model(annotation)
     return of(inner[0])  # Annotated

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.compaction.offload_text import has_way_back, pointer_text
-from engine.compaction.visible import in_request, offloaded, tokens
+from engine.compaction.visible import in_request, stand_ins, tokens
 from engine.events import Event, ToolResult
 
 RECENT_TURNS = 4
@@ -29,7 +29,7 @@ class Offload:
 def choose(events: Sequence[Event], gain: int, recent: int = RECENT_TURNS, enough: int | None = None) -> Offload:
     """The results to move out, oldest first: large, older than the ``recent`` last turns, and with a way back. Nothing
     when together they would free fewer than ``gain`` tokens; no more of them once they free ``enough``."""
-    already = offloaded(events)
+    already = stand_ins(events)
     results = [e for e in _old(in_request(events), recent) if _movable(e) and e.call_id not in already]
     if enough is not None:
         results = _first_freeing(results, enough)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from engine.compaction.ledger import Ledger, extract
-from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, offloaded, tokens
+from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, stand_ins, tokens
 from engine.events import Event, PromptRendered
 
 # What a turn begins with; an answer without one is its own beginning.
@@ -112,7 +112,7 @@ def plan_summary(
         return None
     todo = next((e.items for e in reversed(events) if e.type == "todo_changed"), ())
     ledger = replace(extract(e for e in events if e.seq < cut), todo=todo)
-    pointers = offloaded(events)
+    pointers = stand_ins(events)
     going = sum(chars(e, pointers) for e in in_request(events) if e.seq < cut)
     before = last_summary(events)
     replaced = going + (len(before.ledger) + len(before.summary) if before else 0)
@@ -129,7 +129,7 @@ def keep_from(events: Sequence[Event], tail: int) -> int:
     message the model has not answered. About ``tail`` tokens stay, twice as many rather than nothing; 0 when nothing
     of the request can go."""
     now = in_request(events)
-    pointers = offloaded(events)
+    pointers = stand_ins(events)
     sizes = [chars(event, pointers) for event in now]
     before = dict(zip((event.seq for event in now), accumulate(sizes, initial=0), strict=False))
     total = sum(sizes)

@@ -63,6 +63,14 @@ def _described(event: Event) -> tuple[str, str]:
                 "compacted",
                 f"{event.kind}: {event.tokens_before:,} to {event.tokens_after:,} tokens, {event.reason}",
             )
+        case "compaction_undone":
+            return "undone", f"compaction {event.number} was taken back"
+        case "handed_off":
+            return "handed off", f"to {event.to}: {event.reason}"
+        case "memory_changed":
+            return "memory", f"{event.action} for this {event.scope}, by {event.by}: {event.text or event.before}"
+        case "stage_changed":
+            return "stage", f"{event.stage or 'all done'} {event.reason}"
         case "notice":
             return "notice", f"{event.text} {event.hint}"
 

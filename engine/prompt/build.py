@@ -7,11 +7,12 @@ by part. Aborted answers are shown to people and never sent.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from engine.compaction import pointer_text, summary_message_text
-from engine.events import Compacted, Event, PromptRendered, Stored, TextBlock, ToolResult
+from engine.compaction import summary_message_text
+from engine.compaction.visible import last_summary, result_text, stand_ins
+from engine.events import Event, PromptRendered, Stored, TextBlock, ToolResult
 from engine.prompt import runtime
 from engine.prompt.repair import repair
 from engine.prompt.request import Message, ModelRequest, Part, ResultPart
@@ -39,15 +40,15 @@ def build(events: Sequence[Event], state: TaskState) -> ModelRequest:
 
 def trajectory(events: Sequence[Event]) -> tuple[Message, ...]:
     """Layers C and D: the conversation as messages, before repair."""
-    summary = _last(events, Compacted, lambda e: e.kind == "summary")
+    summary = last_summary(events)
     keep_from = summary.keep_from if summary else 0
-    offloaded = {call for e in events if e.type == "compacted" and e.kind == "offload" for call in e.offloaded}
+    instead = stand_ins(events)
     messages: list[Message] = []
     if summary:
         _add(messages, "user", TextBlock(text=summary_message_text(summary)))
     for event in events:
         if event.seq >= keep_from:
-            _add_event(messages, event, offloaded)
+            _add_event(messages, event, instead)
     return tuple(messages)
 
 
@@ -76,7 +77,7 @@ def _canonical(request: ModelRequest) -> Iterator[str]:
                 yield part.model_dump_json()
 
 
-def _add_event(messages: list[Message], event: Event, offloaded: set[str]) -> None:
+def _add_event(messages: list[Message], event: Event, instead: Mapping[str, str]) -> None:
     if event.type == "user_message":
         _add(messages, "user", TextBlock(text=event.text))
     elif event.type == "runtime_update":
@@ -84,12 +85,11 @@ def _add_event(messages: list[Message], event: Event, offloaded: set[str]) -> No
     elif event.type == "assistant_message" and not event.aborted:
         messages.append(Message("assistant", event.blocks))
     elif event.type == "tool_result":
-        _add(messages, "user", _result(event, event.call_id in offloaded))
+        _add(messages, "user", _result(event, instead))
 
 
-def _result(event: ToolResult, offload: bool) -> ResultPart:
-    text = pointer_text(event) if offload else event.text
-    return ResultPart(event.call_id, event.name, text, is_error=event.status != "ok")
+def _result(event: ToolResult, instead: Mapping[str, str]) -> ResultPart:
+    return ResultPart(event.call_id, event.name, result_text(event, instead), is_error=event.status != "ok")
 
 
 def _add(messages: list[Message], role: str, part: Part) -> None:
@@ -100,5 +100,5 @@ def _add(messages: list[Message], role: str, part: Part) -> None:
         messages.append(Message("user", (part,)))
 
 
-def _last(events: Sequence[Event], kind: type[E], where: Callable[[E], bool] = lambda _event: True) -> E | None:
-    return next((e for e in reversed(events) if isinstance(e, kind) and where(e)), None)
+def _last(events: Sequence[Event], kind: type[E]) -> E | None:
+    return next((e for e in reversed(events) if isinstance(e, kind)), None)

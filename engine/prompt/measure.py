@@ -8,10 +8,10 @@ newest tells.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.compaction.visible import chars, in_request, last_summary, offloaded
+from engine.compaction.visible import NOTHING, chars, in_request, last_summary, stand_ins
 from engine.events import AssistantMessage, Event, PromptRendered
 from engine.prompt import tokens
 
@@ -52,21 +52,21 @@ class Meter:
         trusted = self._learn(events)
         factors = self._factors.get(model, Factors())
         at = _last_report(events)
-        if at is None or not trusted or any(e.type == "compacted" for e in events[at:]):
+        if at is None or not trusted or any(e.type in ("compacted", "compaction_undone") for e in events[at:]):
             return self._whole(events, factors, window)
         report = _answer(events[at])
         known = report.usage.input
         if not report.aborted:
-            known += report.usage.output or round(self._guess([report], frozenset()) * factors.talk)
-        known += self._added(events[at + 1 :], frozenset(), factors.talk, window - known)
+            known += report.usage.output or round(self._guess([report], NOTHING) * factors.talk)
+        known += self._added(events[at + 1 :], NOTHING, factors.talk, window - known)
         return known if report.model == model else max(known, self._whole(events, factors, window))
 
     def _whole(self, events: Sequence[Event], factors: Factors, window: int) -> int:
         """All of it guessed, as before the first report and after a compaction."""
         fixed = round(_fixed(events) * factors.fixed + _summary(events) * factors.talk)
-        return fixed + self._added(in_request(events), offloaded(events), factors.talk, window - fixed)
+        return fixed + self._added(in_request(events), stand_ins(events), factors.talk, window - fixed)
 
-    def _added(self, events: Sequence[Event], pointers: frozenset[str], factor: float, room: int) -> int:
+    def _added(self, events: Sequence[Event], pointers: Mapping[str, str], factor: float, room: int) -> int:
         """Tokens ``events`` add. A large text decides whether the window overflows, so that one is counted."""
         large = [e for e in events if self._chars(e, pointers) > room * tokens.CHARS_PER_TOKEN / 4 > 0]
         counted = [e for e in large if e.type in ("tool_result", "user_message") and not _is_pointer(e, pointers)]
@@ -102,12 +102,12 @@ class Meter:
 
     def _guessed(self, events: Sequence[Event]) -> tuple[float, float]:
         """Guessed tokens of the layers A and B, and of all behind them."""
-        return _fixed(events), _summary(events) + self._guess(in_request(events), offloaded(events))
+        return _fixed(events), _summary(events) + self._guess(in_request(events), stand_ins(events))
 
-    def _guess(self, events: Iterable[Event], pointers: frozenset[str]) -> float:
+    def _guess(self, events: Iterable[Event], pointers: Mapping[str, str]) -> float:
         return sum(self._chars(event, pointers) for event in events) / tokens.CHARS_PER_TOKEN
 
-    def _chars(self, event: Event, pointers: frozenset[str]) -> int:
+    def _chars(self, event: Event, pointers: Mapping[str, str]) -> int:
         key = (event.seq, _is_pointer(event, pointers))
         if key not in self._sizes:
             size = chars(event, pointers)
@@ -145,7 +145,7 @@ def _answer(event: Event) -> AssistantMessage:
     return event
 
 
-def _is_pointer(event: Event, pointers: frozenset[str]) -> bool:
+def _is_pointer(event: Event, pointers: Mapping[str, str]) -> bool:
     return event.type == "tool_result" and event.call_id in pointers
 
 

@@ -13,6 +13,7 @@ _ENDS: dict[str, tuple[str, Level]] = {
     "denied": ("ended: something was denied", "warn"),
     "failed": ("failed", "danger"),
     "no_model": ("no model can be used", "danger"),
+    "handed_off": ("went on in a fresh session", "info"),
 }
 _CHOICES: dict[str, str] = {
     "once": "allowed once",
@@ -21,6 +22,14 @@ _CHOICES: dict[str, str] = {
     "edit": "edited, then allowed",
     "deny": "denied",
 }
+_COMPACTIONS = {
+    "offload": "put {} aside",
+    "drop": "dropped {} that had been superseded",
+    "digest": "shortened {} to what mattered",
+    "summary": "compacted",
+    "handoff": "goes on for another session",
+}
+_MEMORY = {"saved": "remembered", "edited": "memory changed", "removed": "forgotten"}
 _STOPS = {"length": "(cut off at the length limit)", "refusal": "(the model refused)", "error": "(ended by an error)"}
 _BY = {"person": "you", "timeout": "no answer in time", "interrupt": "interrupted", "close": "closed unanswered"}
 
@@ -68,9 +77,32 @@ def _detail(event: ev.ApprovalDecided) -> str:
 
 def compacted(event: ev.Compacted) -> Note:
     sizes = f"{count(event.tokens_before)} to {count(event.tokens_after)} tokens"
-    label = "compacted" if event.kind == "summary" else f"put {plural(len(event.offloaded), 'result')} aside"
+    moved = plural(len(event.offloaded) or len(event.texts), "result")
+    label = _COMPACTIONS[event.kind].format(moved)
     folded = "\n\n".join(part for part in (event.ledger, event.summary) if part)
     return Note(event.seq, "compaction", "info", label, event.reason, sizes, folded=folded)
+
+
+def compaction_undone(event: ev.CompactionUndone) -> Note:
+    return Note(event.seq, "compaction", "info", "undone", f"compaction {event.number} was taken back")
+
+
+def handed_off(event: ev.HandedOff) -> Note:
+    return Note(event.seq, "compaction", "warn", "handed off", event.reason, f"to session {event.to}")
+
+
+def memory_changed(event: ev.MemoryChanged) -> Note:
+    whose = "for this project" if event.scope == "project" else "for you, everywhere"
+    text = event.text or event.before
+    return Note(event.seq, "notice", "info", _MEMORY[event.action], text, whose, detail=_was(event))
+
+
+def _was(event: ev.MemoryChanged) -> str:
+    return f"it was: {event.before}" if event.text and event.before else ""
+
+
+def stage_changed(event: ev.StageChanged) -> Note:
+    return Note(event.seq, "notice", "info", "stage", event.stage or "all stages are done", event.reason)
 
 
 def prompt_rendered(event: ev.PromptRendered) -> Note | None:
