@@ -111,6 +111,59 @@ class ChangeMemory:
     before: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Stop before the next turn."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """Let a paused run go on: for ``turns`` turns, 0 without end."""
+
+    session: str
+    turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArrangeQueue:
+    """What waits as a person edited and ordered it: (id, kind, text). Ids that are missing are taken back."""
+
+    session: str
+    items: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """A person's own command, run in the sandbox and shown to the model."""
+
+    session: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecidePlan:
+    """Approve the plan (``text`` as edited), or reject it with a reason."""
+
+    session: str
+    id: str
+    choice: Literal["approve", "reject"]
+    text: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewind:
+    """Go back to before event ``to``: the conversation, the files, or both; ``undoes``: take that Rewound back."""
+
+    session: str
+    to: int = 0
+    conversation: bool = True
+    files: bool = False
+    undoes: int = 0
+
+
 Command = (
     OpenSession
     | SendMessage
@@ -124,4 +177,10 @@ Command = (
     | UndoCompaction
     | RefreshPrompt
     | ChangeMemory
+    | Pause
+    | GoOn
+    | ArrangeQueue
+    | RunCommand
+    | DecidePlan
+    | Rewind
 )

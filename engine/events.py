@@ -25,6 +25,7 @@ from engine.parts import Block as Block
 from engine.parts import External as External
 from engine.parts import Frozen as Frozen
 from engine.parts import Limits as Limits
+from engine.parts import Queued as Queued
 from engine.parts import Stage as Stage
 from engine.parts import TextBlock as TextBlock
 from engine.parts import ThinkingBlock as ThinkingBlock
@@ -349,6 +350,79 @@ class StageChanged(Stored):
     reason: str = ""
 
 
+class Paused(Stored):
+    """The run stops before its next turn until a person lets it go on."""
+
+    type: Literal["paused"] = "paused"
+
+
+class Resumed(Stored):
+    """A person lets a paused run go on, for so many ``turns``; 0: until it is paused again."""
+
+    type: Literal["resumed"] = "resumed"
+    turns: int = 0
+
+
+class QueueArranged(Stored):
+    """A person edited or reordered what waits: ``items`` is all of it, in the order of delivery."""
+
+    type: Literal["queue_arranged"] = "queue_arranged"
+    items: tuple[Queued, ...]
+
+
+class PersonRan(Stored):
+    """A command a person ran themselves in the sandbox (``!command``); the model reads it with its output."""
+
+    type: Literal["person_ran"] = "person_ran"
+    command: str
+    status: Literal["ok", "error", "denied", "cancelled"]
+    text: str
+    exit_code: int | None = None
+    artifact: str = ""
+    truncated: bool = False
+    seconds: float = 0.0
+
+
+class PlanProposed(Stored):
+    """The model's plan at the end of a run in the plan mode."""
+
+    type: Literal["plan_proposed"] = "plan_proposed"
+    id: str
+    text: str
+
+
+class PlanDecided(Stored):
+    """A person approved the plan, perhaps as edited into ``text``, or rejected it and said why."""
+
+    type: Literal["plan_decided"] = "plan_decided"
+    id: str
+    choice: Literal["approve", "reject"]
+    text: str = ""
+    reason: str = ""
+
+
+class FilesKept(Stored):
+    """The workspace's files before something changed them, kept aside as ``snapshot``."""
+
+    type: Literal["files_kept"] = "files_kept"
+    snapshot: str
+    turn: int
+
+
+class Rewound(Stored):
+    """A person went back to before event ``to``. conversation: events from there to this one are out of the request;
+    files: paths that were restored from ``snapshot``; before: the snapshot of what they were, for undoing. undoes: the
+    seq of the Rewound this one takes back."""
+
+    type: Literal["rewound"] = "rewound"
+    to: int
+    conversation: bool = True
+    snapshot: str = ""
+    files: tuple[str, ...] = ()
+    before: str = ""
+    undoes: int = 0
+
+
 class Notice(Stored):
     """Something a person should know that belongs to no other event."""
 
@@ -363,7 +437,8 @@ Event = Annotated[
     SessionStarted | PromptRendered | RunStarted | RunFinished | MessageQueued | MessageWithdrawn | UserMessage
     | RuntimeUpdate | TurnStarted | ModelRetry | AssistantMessage | ModelFailed | ToolStarted | ToolResult
     | ApprovalRequested | ApprovalDecided | QuestionAsked | QuestionAnswered | TodoChanged | SettingChanged
-    | Compacted | CompactionUndone | HandedOff | MemoryChanged | StageChanged | Notice,
+    | Compacted | CompactionUndone | HandedOff | MemoryChanged | StageChanged | Paused | Resumed | QueueArranged
+    | PersonRan | PlanProposed | PlanDecided | FilesKept | Rewound | Notice,
     Field(discriminator="type"),
 ]
 # fmt: on

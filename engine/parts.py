@@ -90,6 +90,14 @@ class External(Frozen):
     trust: Literal["untrusted", "known"] = "untrusted"
 
 
+class Queued(Frozen):
+    """A message that waits to be delivered."""
+
+    id: str
+    kind: Literal["steer", "follow_up"]
+    text: str
+
+
 class Stage(Frozen):
     """A stage of a task: it ends when the condition ``until`` holds (see `engine.conditions`)."""
 

@@ -71,6 +71,22 @@ def _described(event: Event) -> tuple[str, str]:
             return "memory", f"{event.action} for this {event.scope}, by {event.by}: {event.text or event.before}"
         case "stage_changed":
             return "stage", f"{event.stage or 'all done'} {event.reason}"
+        case "paused":
+            return "paused", "before the next turn"
+        case "resumed":
+            return "resumed", f"for {event.turns} turns" if event.turns else "goes on"
+        case "queue_arranged":
+            return "queued", "; ".join(item.text for item in event.items)
+        case "person_ran":
+            return "you ran", f"{event.command}: {event.status}"
+        case "plan_proposed":
+            return "plan", event.text
+        case "plan_decided":
+            return "plan", f"{event.choice} {event.reason}"
+        case "files_kept":
+            return "kept", f"files before turn {event.turn}"
+        case "rewound":
+            return "rewound", f"to before event {event.to}" if not event.undoes else "taken back"
         case "notice":
             return "notice", f"{event.text} {event.hint}"
 
