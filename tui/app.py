@@ -6,7 +6,6 @@ import asyncio
 import difflib
 import gc
 import signal
-import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -348,46 +347,3 @@ class WorkbenchApp(Themed):
     async def _close_and_exit(self, result: str) -> None:
         await asyncio.to_thread(self.link.close)
         self.exit(result)
-
-
-def open_workbench(
-    options: EngineOptions,
-    task: str = "",
-    resume: str = "",
-    newest: bool = False,
-    factory: Factory | None = None,
-    autopilot: Autopilot | None = None,
-) -> int:
-    """Run the workbench in this terminal; returns the exit code. The engine is closed whatever happened."""
-    app = WorkbenchApp(factory or _engine, options, task, resume, newest, autopilot)
-    try:
-        result = app.run()
-    finally:
-        app.link.close()
-    sys.stdout.write(app.link.farewell())
-    if result == "demo":
-        from tui.main import main
-
-        return main(["demo"])
-    return app.return_code or 0
-
-
-def open_replay(options: EngineOptions, session: str = "", factory: Factory | None = None) -> int:
-    """Watch stored sessions in this terminal: the list, or ``session`` at once; then the workbench, when the person
-    wants to go on with one. Returns the exit code."""
-    from tui.replay_app import ReplayApp
-
-    app = ReplayApp(factory or _engine, options, session)
-    try:
-        go_on = app.run()
-    finally:
-        app.link.close()
-    if go_on:
-        return open_workbench(options, resume=go_on, factory=factory)
-    return app.return_code or 0
-
-
-def _engine(options: EngineOptions) -> Any:
-    from engine.handle import EngineHandle
-
-    return EngineHandle(options)

@@ -99,6 +99,6 @@ def _open(options: EngineOptions, task: str, parsed: argparse.Namespace) -> int:
         return 2
     # A collection in the midst of imports finds nothing and takes a sixth of the start; the app turns it on again.
     gc.disable()
-    from tui.app import open_workbench
+    from tui.launch import open_workbench
 
     return open_workbench(options, task=task, resume=parsed.resume, newest=parsed.newest)

@@ -13,7 +13,7 @@ from engine.options import EngineOptions
 from tests.tui import placeholders
 from tests.tui.fake_engine import FakeHandle
 from tui import slots
-from tui.app import open_workbench
+from tui.launch import open_workbench
 
 
 def main(closed: Path, does: str) -> int:

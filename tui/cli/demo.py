@@ -42,8 +42,8 @@ def run(parsed: argparse.Namespace) -> int:
     from engine.demo.driver import AutoDriver
     from engine.demo.workspace import make_demo
     from engine.paths import Home
-    from tui.app import open_workbench
     from tui.autopilot import Autopilot
+    from tui.launch import open_workbench
 
     try:
         demo = make_demo(Home.here().data / "demo")

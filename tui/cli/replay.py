@@ -27,7 +27,7 @@ def run(parsed: argparse.Namespace) -> int:
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         print("agent-tui: replay needs a terminal. Without one: agent-tui sessions show ID.", file=sys.stderr)
         return 2
-    from tui.app import open_replay
+    from tui.launch import open_replay
 
     return open_replay(EngineOptions(cwd=Path.cwd(), theme=parsed.theme), _named(parsed.session))
 
