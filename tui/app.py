@@ -107,6 +107,8 @@ class WorkbenchApp(Themed):
             self._settle_in()
         if first and self._opening == OpenSession():
             self.set_up()
+        for problem in self.theme_problems:
+            self.say(problem, warn=True)
         self.run_worker(self._look_around(), group="start")
 
     async def _look_around(self) -> None:
@@ -138,10 +140,11 @@ class WorkbenchApp(Themed):
         self.push_screen(TrustScreen(str(self.options.cwd), files), done)
 
     def _settle_in(self) -> None:
-        """What concerns the whole process: the collector and the signals."""
+        """What concerns the whole process: the collector, the theme files and the signals."""
         # What exists by now lives as long as the app; the collector need not look at it again while someone scrolls.
         gc.freeze()
         gc.enable()
+        self.follow_themes()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_signal, number)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
@@ -18,7 +20,7 @@ from tui.roles import Roles
 from tui.signs import signs_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 def textual_theme(data: themes.ThemeData) -> Theme:
@@ -39,8 +41,9 @@ class Themed(App[str]):
         env = os.environ if environ is None else environ
         super().__init__(ansi_color=True if "NO_COLOR" in env else None)
         self.home = Home.here()
-        for data in themes.load():
-            self.register_theme(textual_theme(data))
+        self._ours: tuple[str, ...] = ()
+        self._stop_following: Callable[[], None] = lambda: None
+        self.theme_problems = self.load_themes()
         settings = ui_settings(self.home, env)
         wanted = (name for name in (theme, settings.theme) if name in self.available_themes)
         self.theme = next(wanted, themes.default_name(env))
@@ -49,14 +52,47 @@ class Themed(App[str]):
         self._signs = signs_for(env)
 
     @property
+    def theme_folders(self) -> tuple[Path, ...]:
+        """Where theme files are: those of the app, then the person's own."""
+        return (themes.HERE, self.home.config / "themes")
+
+    def load_themes(self) -> tuple[str, ...]:
+        """Read the theme files, again if need be; the one that is on shows at once. What is wrong with the others."""
+        found, problems = themes.usable(*self.theme_folders)
+        self._ours = tuple(data.name for data in found)
+        for data in found:
+            self.register_theme(textual_theme(data))
+        return problems
+
+    def follow_themes(self) -> None:
+        """From now on a theme file shows as it is saved, until the app ends."""
+        from tui.theme_watch import watch
+
+        loop = asyncio.get_running_loop()
+
+        def changed() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._themes_changed)
+
+        self._stop_following = watch(self.theme_folders, changed)
+
+    def _themes_changed(self) -> None:
+        problems = self.load_themes()
+        self.mutate_reactive(App.theme)
+        if problems:
+            self.notify("\n".join(problems), title="Theme files", severity="warning", markup=False)
+
+    def on_unmount(self) -> None:
+        self._stop_following()
+
+    @property
     def look(self) -> Look:
         """Colours by role as the theme has them now, and the signs of this terminal."""
         return Look(Roles.from_variables(self.get_css_variables()), self._signs)
 
     def theme_names(self) -> list[str]:
         """Ours first, then Textual's."""
-        ours = [data.name for data in themes.load()]
-        ours.sort(key=lambda name: name != themes.DARK)
+        ours = sorted(self._ours, key=lambda name: name != themes.DARK)
         return ours + sorted(name for name in self.available_themes if name not in ours)
 
     def get_css_variables(self) -> dict[str, str]:

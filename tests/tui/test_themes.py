@@ -29,8 +29,10 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_there_is_a_dark_and_a_light_one() -> None:
-    assert {theme.name: theme.dark for theme in OURS} == {themes.DARK: True, themes.LIGHT: False}
+def test_there_are_dark_and_light_ones() -> None:
+    dark = {theme.name: theme.dark for theme in OURS}
+    assert len(dark) >= 4
+    assert dark[themes.DARK] and not dark[themes.LIGHT]
 
 
 @pytest.mark.parametrize("theme", OURS, ids=lambda theme: theme.name)
@@ -62,6 +64,55 @@ def test_a_file_that_is_no_theme_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.toml").write_text(text)
     with pytest.raises(ValueError, match=r"mine\.toml"):
         themes.load(tmp_path)
+
+
+COMPLETE = (themes.HERE / "harbour.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('ok = "#', 'ok = "bright ', "roles"),
+        ('you = "#8fd0f5"', "", "lacks you"),
+        ('you = "#8fd0f5"', 'you = "#8fd0f5"\nhim = "#8fd0f5"', "no him"),
+        ('primary = "#7cc7f2"', "primary = 7", "primary is not a colour"),
+        ("[variables]", "[[variables]]", "variables"),
+    ],
+)
+def test_what_is_wrong_with_a_theme_file_is_said(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "mine.toml").write_text(COMPLETE.replace(old, new))
+    (tmp_path / "good.toml").write_text(COMPLETE)
+    found, problems = themes.usable(tmp_path)
+    assert [theme.name for theme in found] == ["good"]
+    assert len(problems) == 1 and "mine.toml" in problems[0] and said in problems[0]
+
+
+async def test_a_theme_of_ones_own_is_offered_and_follows_its_file(tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "themes"
+    folder.mkdir(parents=True)
+    mine = folder / "mine.toml"
+    mine.write_text(COMPLETE)
+    async with workbench(tmp_path, size=(80, 24)) as bench:
+        assert "mine" in bench.app.theme_names()
+        bench.app.theme = "mine"
+        bench.app.follow_themes()
+        ground = lambda: bench.app.theme_variables["background"]  # noqa: E731
+        # The thread that watches may begin a moment later, so the file is saved until that is seen.
+        changed = COMPLETE.replace("#1b242d", "#012345")
+        await bench.until(lambda: mine.write_text(changed) and ground() == "#012345", "the new colour is on")
+        mine.write_text("[colours")
+        said = lambda: [note.message for note in bench.app._notifications]  # noqa: E731
+        await bench.until(lambda: any("mine.toml" in text for text in said()), "the mistake is said")
+        assert bench.app.theme_variables["background"] == "#012345"
+
+
+async def test_a_damaged_theme_file_does_not_keep_the_app_from_starting(tmp_path: Path) -> None:
+    folder = tmp_path / "config" / "themes"
+    folder.mkdir(parents=True)
+    (folder / "lamplight.toml").write_bytes(b"\xff[/]")
+    async with workbench(tmp_path, size=(80, 24)) as bench:
+        assert bench.app.theme == themes.DARK
+        assert "lamplight.toml" in bench.app.theme_problems[0]
 
 
 def test_a_role_that_is_no_colour_keeps_its_default() -> None:
