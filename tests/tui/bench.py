@@ -53,6 +53,7 @@ async def workbench(
     size: tuple[int, int] = (120, 40),
     first_run: bool = False,
     engine: FakeHandle | None = None,
+    transcript: Any = placeholders.Transcript,
     **how: Any,
 ) -> AsyncIterator[Bench]:
     """``how`` goes to the app. A settings file is there unless ``first_run``."""
@@ -60,7 +61,7 @@ async def workbench(
     handle = engine or FakeHandle(options)
     with (
         patch.dict("os.environ", {"AGENT_TUI_HOME": str(home)}),
-        patch.object(slots, "transcript", lambda: placeholders.Transcript),
+        patch.object(slots, "transcript", lambda: transcript),
         patch.object(slots, "composer", lambda ask: placeholders.Composer()),
         patch.object(slots, "dialog", lambda request, place, ask: placeholders.Dialog(request, place)),
         patch.object(slots, "sessions", lambda ask, folder: placeholders.Sessions()),

@@ -26,6 +26,7 @@ from tests.tui.transcript_kit import (
     stored,
 )
 from tui.signs import ASCII
+from tui.transcript.kinds import Tool
 from tui.transcript.neutral import neutral
 from tui.transcript.view import Transcript
 
@@ -231,7 +232,8 @@ async def test_select_unfold_and_copy() -> None:
         await pilot.pause()
         shown = screen_text(app)
         assert "− a = 1" in shown and "+ a = 2" in shown and "+1 −1" in shown
-        assert "+a = 2" in app.transcript.selected_text()
+        block, _ = app.transcript.at_hand()
+        assert isinstance(block, Tool) and "+a = 2" in block.diff
         await pilot.press("enter", "right_square_bracket", "space")
         await pilot.pause()
         assert "+ a = 2" not in screen_text(app) and "▌  two" in screen_text(app)

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from engine.commands import Compact, EditTodo, Interrupt, SendMessage, TakeBack
 from tui import slots
 from tui.actions import Situation, bindings
+from tui.screens.reading import Reading
 from tui.screens.session_actions import SessionActions
 from tui.widgets.approvals import ApprovalsPane
 from tui.widgets.banners import Banners
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 SIDE_TABS = ("task", "todo", "cache", "approvals")
 
 
-class Workbench(SessionActions, Screen[None]):
+class Workbench(SessionActions, Reading, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012

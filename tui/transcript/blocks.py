@@ -168,7 +168,8 @@ class Blocks(Sequence[Block]):
 
     def _call_written(self, part: LivePart | None, call: ev.ToolCall, event: ev.AssistantMessage) -> None:
         title = title_of(call.input) or partial_title(call.bad_input)
-        index = self._put(part, Tool(event.seq, call.id, event.turn, call.name, title))
+        command = line if isinstance(line := call.input.get("command"), str) else ""
+        index = self._put(part, Tool(event.seq, call.id, event.turn, call.name, title, command=command))
         self._calls[event.turn, call.id] = self._newest_call[call.id] = index
 
     # --- the answer being written ----------------------------------------------------------------------------------
@@ -246,6 +247,7 @@ class Blocks(Sequence[Block]):
             diff=event.diff,
             digest=event.artifact if event.truncated else "",
             decision=tool.decision if tool else "",
+            command=tool.command if tool else "",
         )
         if tool is None:
             self._append(done)

@@ -47,7 +47,7 @@ class Thought:
 class Tool:
     """A tool call and what came of it. ``tail``: the newest output of a running call; ``size``: characters of its
     arguments while they are being written. digest: of the whole output when ``text`` is only its beginning.
-    decision: what a person (or the clock) said when it was asked for, in words."""
+    decision: what a person (or the clock) said when it was asked for, in words. command: the whole command line."""
 
     seq: int
     call_id: str
@@ -63,6 +63,7 @@ class Tool:
     digest: str = ""
     size: int = 0
     decision: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,12 +271,13 @@ class Reader:
 
     # --- text ------------------------------------------------------------------------------------------------------
 
-    def selected_text(self) -> str:
-        """The text of the selected block as it came, for copying; empty when none is selected."""
+    def at_hand(self) -> tuple[Block | None, str]:
+        """The selected block, else the last one that says anything; and its whole output, if it was asked for."""
         block = self.chosen()
-        if isinstance(block, Tool):
-            return self._full.get(block.seq) or source_text(block)
-        return source_text(block) if block else ""
+        if block is None:
+            newest = (self.blocks[index] for index in range(len(self.blocks) - 1, -1, -1))
+            block = next((one for one in newest if source_text(one)), None)
+        return block, self._full.get(block.seq, "") if block else ""
 
     def text_within(self, selection: Selection) -> str:
         """The text selected by mouse, without margin and bars; the selection counts lines of the transcript."""

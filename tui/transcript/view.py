@@ -22,7 +22,7 @@ from textual.widget import Widget
 from engine.events import AnyEvent
 from tui.signs import Signs, signs_for
 from tui.transcript import keys, messages
-from tui.transcript.kinds import Jump
+from tui.transcript.kinds import Block, Jump
 from tui.transcript.look import Look
 from tui.transcript.paint import Ground, Painter, marked, overlay, thumb
 from tui.transcript.reader import Frame, Reader, Row
@@ -99,9 +99,9 @@ class Transcript(ScrollView, can_focus=True):
         self._reader.feed(events)
         self._plan()
 
-    def selected_text(self) -> str:
-        """The text of the selected block, for copying; empty when none is selected."""
-        return self._reader.selected_text()
+    def at_hand(self) -> tuple[Block | None, str]:
+        """The selected block, else the last one with something in it; and all of its output, when that is known."""
+        return self._reader.at_hand()
 
     def show_artifact(self, seq: int, text: str) -> None:
         """The whole output asked for by `WantsArtifact`."""
