@@ -126,6 +126,7 @@ class TaskState:
     last_error: str = ""
     suggestion: str = ""
     compactions: int = 0
+    compaction: str = "auto"
 
     @property
     def hit_rate(self) -> float | None:
@@ -301,6 +302,8 @@ def _setting_changed(state: TaskState, e: ev.SettingChanged) -> Change:
         except ValidationError:
             # Nonsense from an edited or foreign file changes nothing; the event itself stays to be seen.
             return {}
+    if e.name == "compaction":
+        return dict(compaction=e.value) if e.value in ("auto", "off") else {}
     return {e.name: e.value} if e.name in ("model", "approve", "title", "context_window") else {}
 
 

@@ -30,7 +30,7 @@ def choose(events: Sequence[Event], gain: int, recent: int = RECENT_TURNS, enoug
     """The results to move out, oldest first: large, older than the ``recent`` last turns, and with a way back. Nothing
     when together they would free fewer than ``gain`` tokens; no more of them once they free ``enough``."""
     already = stand_ins(events)
-    results = [e for e in _old(in_request(events), recent) if _movable(e) and e.call_id not in already]
+    results = [e for e in old_results(in_request(events), recent) if is_movable(e) and e.call_id not in already]
     if enough is not None:
         results = _first_freeing(results, enough)
     pointers = tuple(pointer_text(result) for result in results)
@@ -50,19 +50,24 @@ def _first_freeing(results: Sequence[ToolResult], enough: int) -> list[ToolResul
     return chosen
 
 
-def _old(events: Sequence[Event], recent: int) -> list[ToolResult]:
+def old_results(events: Sequence[Event], recent: int) -> list[ToolResult]:
     """Results before the ``recent`` last answers of the model; all of them for 0."""
     answers = [i for i, e in enumerate(events) if e.type == "assistant_message" and not e.aborted]
     end = answers[-recent] if 0 < recent <= len(answers) else 0 if recent else len(events)
     return [e for e in events[:end] if e.type == "tool_result"]
 
 
-def _movable(result: ToolResult) -> bool:
-    is_skill = any(str(row.get("path", "")).startswith("skill:") for row in result.items)
+def is_movable(result: ToolResult) -> bool:
+    """Whether a pointer may take the place of ``result``: it is large, and there is a way back to it."""
     return (
         result.name not in KEPT_TOOLS
-        and not is_skill
+        and not is_skill(result)
         and len(result.text) >= MIN_CHARS
         and has_way_back(result)
         and len(pointer_text(result)) * 2 < len(result.text)
     )
+
+
+def is_skill(result: ToolResult) -> bool:
+    """Whether it holds a skill's own text, which the model works by and which therefore stays."""
+    return any(str(row.get("path", "")).startswith("skill:") for row in result.items)

@@ -9,9 +9,7 @@ from engine.tools.registry import is_read_only
 def pointer_text(result: ToolResult) -> str:
     """What the model reads instead of ``result.text``: what it was and the way back to it. Depends on nothing else."""
     what = f"{result.name}: {result.summary}" if result.summary else result.name
-    return (
-        f"[Moved out of the conversation to save room ({what}, {len(result.text):,} characters). {_way_back(result)}]"
-    )
+    return f"[Moved out of the conversation to save room ({what}, {len(result.text):,} characters). {way_back(result)}]"
 
 
 def has_way_back(result: ToolResult) -> bool:
@@ -19,7 +17,8 @@ def has_way_back(result: ToolResult) -> bool:
     return bool(result.artifact) or is_read_only(result.name)
 
 
-def _way_back(result: ToolResult) -> str:
+def way_back(result: ToolResult) -> str:
+    """A sentence that says how to have ``result`` again."""
     if result.artifact:
         return f"Read it with fs_read, path artifact:{result.artifact}."
     if result.files_read:

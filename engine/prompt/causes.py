@@ -53,7 +53,7 @@ def sent(events: Sequence[Event], place: int, count: Count = count_tokens) -> Se
     request = build(past, fold(past, TaskState(session=started.session)))
     rendered = next(e for e in reversed(past) if e.type == "prompt_rendered")
     compactions = [e for e in past if e.type == "compacted"]
-    offloads = [e for e in compactions if e.kind == "offload"]
+    offloads = [e for e in compactions if e.offloaded or e.texts]
     return Sent(
         turn=started.turn,
         model=started.model,
@@ -61,9 +61,9 @@ def sent(events: Sequence[Event], place: int, count: Count = count_tokens) -> Se
         blocks=cut(request, rules_for(started.model).tools_first, count),
         rendered=rendered.seq,
         reason=rendered.reason,
-        summary=max((e.number for e in compactions if e.kind == "summary"), default=0),
+        summary=max((e.number for e in compactions if e.kind in ("summary", "handoff")), default=0),
         offload=max((e.number for e in offloads), default=0),
-        offloaded=frozenset(call for e in offloads for call in e.offloaded),
+        offloaded=frozenset(call for e in offloads for call in (*e.offloaded, *e.texts)),
         exact=digest(request) == started.digest if started.digest and not _copied(events[0], started.seq) else None,
     )
 

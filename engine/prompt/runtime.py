@@ -31,7 +31,7 @@ def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> 
         if event.type == "runtime_update":
             said[event.kind] = event.text
             heard[event.kind] = event.seq
-        elif event.type == "compacted" and event.kind == "summary":
+        elif event.type == "compacted" and event.kind in ("summary", "handoff"):
             said = {kind: text for kind, text in said.items() if heard[kind] >= event.keep_from}
         elif event.type == "todo_changed":
             edited = event.text if event.by == "person" else ""

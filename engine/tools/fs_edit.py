@@ -80,7 +80,15 @@ async def _write(args: FsEditInput, ctx: ToolContext, before: bytes, made: Repla
         status="ok",
         output=f"Edited {shown_path(args.path)} in {where}: +{added} −{removed}.",
         summary=f"+{added} −{removed}",
-        items=({"path": args.path, "added": added, "removed": removed, "lines": list(made.lines)},),
+        items=(
+            {
+                "path": args.path,
+                "added": added,
+                "removed": removed,
+                "lines": list(made.lines),
+                "sha256": hashlib.sha256(made.data).hexdigest(),
+            },
+        ),
         diff=diff,
         files_written=(args.path,),
         seconds=wrote.seconds,

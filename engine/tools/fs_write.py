@@ -47,13 +47,14 @@ class FsWrite(Tool[FsWriteInput]):
         if (refusal := trouble(wrote)) is not None:
             return replace(refusal, seconds=seconds, diff=diff if refusal.status == "denied" else "")
         added, removed = counts(diff)
+        row = {"path": args.path, "added": added, "removed": removed, "created": not exists, "sha256": wrote.sha256}
         lines = plural(after.count(b"\n") + (not after.endswith(b"\n") and bool(after)), "line")
         did = f"Replaced {shown_path(args.path)}: +{added} −{removed}" if exists else f"Created {shown_path(args.path)}"
         return ToolOutcome(
             status="ok",
             output=f"{did}, now {lines}.{_ending_note(before.data, after)}",
             summary=f"+{added} −{removed}" if exists else f"new, {lines}",
-            items=({"path": args.path, "added": added, "removed": removed, "created": not exists},),
+            items=(row,),
             diff=diff,
             files_written=(args.path,),
             seconds=seconds,
