@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from engine import queries as q
+from engine.compaction import report
 from engine.events import Event
 from engine.file_names import FileNames
 from engine.log import Artifacts
 from engine.log.exported import load_file
 from engine.opening import Opener
 from engine.prompt.inspect import Inspector
+from engine.prompt.simulate import simulate
 from engine.trust import trust
 
 RECENT_SESSIONS = 5
@@ -56,6 +58,12 @@ class Answers:
             return self._inspector.requests(query.session, self._events(query.session))
         if isinstance(query, q.InspectRequest):
             return self._inspector.request(self._events(query.session), query.turn)
+        if isinstance(query, q.InspectCompactions):
+            return report.compactions(self._events(query.session))
+        if isinstance(query, q.InspectCompaction):
+            return report.compaction(self._events(query.session), query.number)
+        if isinstance(query, q.Simulate):
+            return simulate(self._events(query.session), query.models)
         raise TypeError(f"no answer to {type(query).__name__}")
 
     def _events(self, session: str) -> tuple[Event, ...]:

@@ -55,6 +55,18 @@ def add_parser(sub: Parsers[argparse.ArgumentParser]) -> None:
     )
     verb.add_argument("id", nargs="*", metavar="ID", help="default: all")
 
+    verb = _verb(
+        verbs,
+        "cost",
+        _cost,
+        "what one would have cost on other models, with and without the cache",
+        "agent-tui sessions cost x7k2 --model anthropic/claude-sonnet-5-5",
+    )
+    verb.add_argument("id", metavar="ID")
+    verb.add_argument(
+        "--model", action="append", default=[], metavar="SPEC", help="a model to compare; may be given again"
+    )
+
     verb = _verb(verbs, "rm", _remove, "delete sessions for good", "agent-tui sessions rm x7k2")
     verb.add_argument("id", nargs="+", metavar="ID")
 
@@ -181,6 +193,19 @@ def _verify(store: LogStore, args: argparse.Namespace) -> int:
         for digest in report.damaged:
             print(f"  artifact {digest}: missing or changed")
     return 0 if all(report.ok for report in reports) else 1
+
+
+def _cost(store: LogStore, args: argparse.Namespace) -> int:
+    from engine.cli import cost
+
+    found = cost.costs(store.load(store.find(args.id)).events, args.model)
+    if args.json:
+        _print_json([asdict(line) for line in found])
+    elif found:
+        _print_table(cost.HEAD, map(cost.cells, found), right=set(range(1, len(cost.HEAD))))
+    else:
+        print("No request was answered in this session yet.")
+    return 0
 
 
 def _remove(store: LogStore, args: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 ANTHROPIC_DOCS = "https://platform.claude.com/docs/en/build-with-claude/prompt-caching"
 OPENAI_DOCS = "https://developers.openai.com/api/docs/guides/prompt-caching"
+GOOGLE_DOCS = "https://ai.google.dev/gemini-api/docs/caching"
 LLAMA_DOCS = "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md (cache_prompt)"
 
 
@@ -43,6 +44,8 @@ class CacheRules:
 ANTHROPIC = CacheRules("Anthropic", 1024, 300, 1, 4, 20, 0.1, 1.25, True, ANTHROPIC_DOCS)
 # Models differ in the discount, which the price list knows; the lifetime is 5 to 10 minutes, so the longer one.
 OPENAI = CacheRules("OpenAI", 1024, 600, 128, 0, 0, 0.1, 1.0, False, OPENAI_DOCS)
+# Google names no lifetime, only "a short amount of time"; newer models need more tokens than 2.5 does.
+GOOGLE = CacheRules("Google", 4096, 300, 1, 0, 0, 0.1, 1.0, False, GOOGLE_DOCS)
 # llama.cpp, vLLM, Ollama and LM Studio keep the prefix of the last request; what one's own machine does is free.
 PREFIX = CacheRules("prefix cache of the server", 1, None, 1, 0, 0, 0.0, 1.0, False, LLAMA_DOCS)
 SCRIPT = CacheRules(
@@ -67,4 +70,4 @@ def rules_for(spec: str) -> CacheRules:
     if provider == "anthropic":
         least = next((n for begins, n in ANTHROPIC_MINIMUM if model.startswith(begins)), ANTHROPIC.minimum)
         return replace(ANTHROPIC, minimum=least)
-    return {"openai": OPENAI, "script": SCRIPT}.get(provider, PREFIX)
+    return {"openai": OPENAI, "google": GOOGLE, "script": SCRIPT}.get(provider, PREFIX)
