@@ -1,6 +1,7 @@
 """Making room in the window, in layers: pure decisions and texts. The loop asks `plan`, stores what it did as a
 Compacted event, and `engine.prompt.build` renders it with `pointer_text` and `summary_message_text`."""
 
+from engine.compaction.layers import Layer, choose_layers
 from engine.compaction.ledger import Ledger, extract
 from engine.compaction.offload import RECENT_TURNS, Offload, choose, pointer_text
 from engine.compaction.plan import (
@@ -18,11 +19,13 @@ from engine.compaction.summary import check, instruction, summary_message_text, 
 
 __all__ = [
     "RECENT_TURNS",
+    "Layer",
     "Ledger",
     "Offload",
     "SummaryPlan",
     "check",
     "choose",
+    "choose_layers",
     "extract",
     "fixed",
     "floor",

@@ -44,16 +44,16 @@ def _of_command(result: ToolResult) -> list[str]:
     ended = [f"exit code {result.exit_code}"] if result.exit_code is not None else []
     parts = [("Failed:", failing(text)), ("Errors:", errors(text)), ("Tests:", (tests_counted(text),))]
     named = [line for name, found in parts if any(found) for line in (name, *map(_short, found))]
-    tail = [line for line in text.splitlines() if line.strip()][-_TAIL:]
-    return [*ended, *named, "Its last lines:", *map(_short, tail)]
+    tail = [_short(line) for line in text.splitlines() if line.strip()][-_TAIL:]
+    return [*ended, *named, "Its last lines:", *tail]
 
 
 def _of_file(result: ToolResult) -> list[str]:
     path = next((str(row["path"]) for row in result.items if "path" in row), "") or next(iter(result.files_read), "")
-    numbered = [found for line in result.text.splitlines() if (found := _NUMBERED.match(line))]
+    numbered = [(match[1], match[2]) for match in map(_NUMBERED.match, result.text.splitlines()) if match]
     if not path or not numbered:
         return []
-    found = symbols(path, "\n".join(line[2] for line in numbered), int(numbered[0][1]))
+    found = symbols(path, "\n".join(line for _, line in numbered), int(numbered[0][0]))
     if not found:
         return []
     more = [f"(and {len(found) - _SYMBOLS} more)"] if len(found) > _SYMBOLS else []

@@ -17,7 +17,8 @@ _COUNTS = re.compile(
     r"|^\d+ (?:passing|failing)\b.*$|^Ran \d+ tests? in .*$"
 )
 _ERROR = re.compile(
-    r"^\S*(?:Error|Exception|Failure|Panic)\b.*$|^E\s{2,}\S.*$|^.*\b(?:error|fatal|panic|undefined reference)(?:\[\w+\])?:\s.*$"
+    r"^\S*(?:Error|Exception|Failure|Panic)\b.*$|^E\s{2,}\S.*$"
+    r"|^.*\b(?:error|fatal|panic|undefined reference)(?:\[\w+\])?:\s.*$"
     r"|^Traceback \(most recent call last\):$|^.*: (?:No such file or directory|command not found|Permission denied)$",
     re.IGNORECASE,
 )

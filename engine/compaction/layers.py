@@ -14,9 +14,11 @@ from engine.compaction.superseded import superseded
 from engine.compaction.visible import in_request, stand_ins, tokens
 from engine.events import Event, ToolResult
 
+Kind = Literal["offload", "drop", "digest"]
 Keep = Callable[[bytes], str]
-# A digest must be smaller than this share of the result; the place of its text in the artifact makes it no longer.
+# What stands in for a result must be smaller than this share of it.
 _SMALLER = 0.5
+# As long as a digest is, for measuring before anything is stored.
 _UNKNOWN = "0" * 64
 
 
@@ -25,7 +27,7 @@ class Layer:
     """One layer's part: a text for each call it stands in for, empty for a pointer. artifact: where those texts are
     kept whole that could not be had again. saved: about how many tokens that frees."""
 
-    kind: Literal["offload", "drop", "digest"]
+    kind: Kind
     texts: dict[str, str]
     artifact: str = ""
     saved: int = 0
@@ -53,66 +55,78 @@ def choose_layers(
         saved += one.saved
     if not chosen or saved < gain:
         return ()
-    kinds: tuple[Literal["offload", "drop", "digest"], ...] = ("offload", "drop", "digest")
+    kinds: tuple[Kind, ...] = ("offload", "drop", "digest")
     layers = (_layer(kind, [one for one in chosen if one.kind == kind], keep) for kind in kinds)
     return tuple(layer for layer in layers if layer.texts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A result that may go. text: what stands in for it, given the sentence with the way back; "" for a pointer."""
+
     result: ToolResult
-    kind: Literal["offload", "drop", "digest"]
-    text: str
+    kind: Kind
+    text: Callable[[str], str]
 
     @property
     def saved(self) -> int:
-        return tokens(len(self.result.text) - len(self.text or pointer_text(self.result)))
+        return tokens(len(self.result.text) - len(self.rendered(_UNKNOWN, 1) or pointer_text(self.result)))
+
+    def rendered(self, artifact: str, line: int) -> str:
+        """The text, when what could not be had again stands in ``artifact`` from ``line`` on."""
+        if has_way_back(self.result) or self.result.name in KEPT_TOOLS:
+            return self.text(way_back(self.result))
+        return self.text(
+            f"Read it with fs_read, path artifact:{artifact}, offset {line}, limit {_lines(self.result.text)}."
+        )
+
+    @property
+    def needs_keeping(self) -> bool:
+        return self.kind != "offload" and not has_way_back(self.result) and self.result.name not in KEPT_TOOLS
 
 
 def _candidates(events: Sequence[Event], recent: int, keeps: bool) -> list[_Candidate]:
     already, gone = stand_ins(events), superseded(events)
     found = []
     for result in old_results(in_request(events), recent):
-        if result.call_id in already or is_skill(result):
+        # What came from outside keeps the words that say so, and its source.
+        if result.call_id in already or is_skill(result) or result.external is not None:
             continue
-        if line := gone.get(result.call_id):
-            if len(line) < _SMALLER * len(result.text):
-                found.append(_Candidate(result, "drop", line))
-        elif short := _digest(result, keeps):
-            found.append(_Candidate(result, "digest", short))
-        elif is_movable(result):
-            found.append(_Candidate(result, "offload", ""))
+        one = _candidate(result, gone.get(result.call_id, ""))
+        if one is not None and (keeps or not one.needs_keeping):
+            found.append(one)
     return found
 
 
-def _digest(result: ToolResult, keeps: bool) -> str:
-    if result.name in KEPT_TOOLS or len(result.text) < MIN_CHARS or not (keeps or has_way_back(result)):
-        return ""
-    text = digest_of(result, _back(result, _UNKNOWN, 1))
-    return text if len(text) < _SMALLER * len(result.text) else ""
+def _candidate(result: ToolResult, gone: str) -> _Candidate | None:
+    if gone:
+        kept = has_way_back(result) or result.name in KEPT_TOOLS
+        dropped = _Candidate(result, "drop", lambda back: gone if kept else f"{gone} [{back}]")
+        return dropped if _is_smaller(dropped) else None
+    if result.name not in KEPT_TOOLS and len(result.text) >= MIN_CHARS:
+        short = _Candidate(result, "digest", lambda back: digest_of(result, back))
+        if short.text("") and _is_smaller(short):
+            return short
+    return _Candidate(result, "offload", lambda back: "") if is_movable(result) else None
 
 
-def _layer(kind: Literal["offload", "drop", "digest"], chosen: list[_Candidate], keep: Keep | None) -> Layer:
-    """The layer, with what could not be had again stored, in one artifact: its lines are where the digests say."""
-    if kind != "digest":
-        return Layer(kind, {one.result.call_id: one.text for one in chosen}, saved=sum(one.saved for one in chosen))
+def _is_smaller(one: _Candidate) -> bool:
+    return len(one.rendered(_UNKNOWN, 1)) < _SMALLER * len(one.result.text)
+
+
+def _layer(kind: Kind, chosen: list[_Candidate], keep: Keep | None) -> Layer:
+    """The layer, with what could not be had again stored, in one artifact: its lines are where the texts say."""
     places, line, stored = {}, 1, []
     for one in chosen:
-        if not has_way_back(one.result):
+        if one.needs_keeping:
             places[one.result.call_id] = line
             stored.append(one.result.text)
-            line += one.result.text.count("\n") + 1
+            line += _lines(one.result.text)
     artifact = keep("\n".join(stored).encode()) if keep is not None and stored else ""
     kept = [one for one in chosen if artifact or one.result.call_id not in places]
-    texts = {
-        one.result.call_id: digest_of(one.result, _back(one.result, artifact, places.get(one.result.call_id, 0)))
-        for one in kept
-    }
+    texts = {one.result.call_id: one.rendered(artifact, places.get(one.result.call_id, 0)) for one in kept}
     return Layer(kind, texts, artifact, sum(one.saved for one in kept))
 
 
-def _back(result: ToolResult, artifact: str, line: int) -> str:
-    if has_way_back(result):
-        return way_back(result)
-    lines = result.text.count("\n") + 1
-    return f"Read it with fs_read, path artifact:{artifact}, offset {line}, limit {lines}."
+def _lines(text: str) -> int:
+    return text.count("\n") + 1

@@ -1,110 +1,77 @@
-"""What must stay exact through a compaction, taken from events by code: no model writes any of it."""
+"""Takes the ledger from events: one walk over them, one method an event type."""
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar, get_args
 
-from engine.compaction.failing import failing
-from engine.compaction.ledger_text import Section, bounded, written
-from engine.events import ApprovalDecided, ApprovalRequested, Event, TodoItem, ToolCall, ToolResult
+from engine.compaction import facts as lists
+from engine.compaction.facts import Command as Command
+from engine.compaction.facts import Ledger as Ledger
+from engine.compaction.failing import errors, failing, tests_counted
+from engine.compaction.ledger_text import bounded, parsed
+from engine.compaction.symbols import symbols, touched
+from engine.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Compacted,
+    Event,
+    PersonRan,
+    PlanDecided,
+    QuestionAnswered,
+    TodoItem,
+    ToolCall,
+    ToolResult,
+)
 from engine.tools.runner import title_of_call
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command line and how its last run ended: an exit code, or a word when there is none. failed: the lines of its
-    output that name what failed."""
-
-    text: str
-    ended: str
-    times: int = 1
-    failed: tuple[str, ...] = ()
-
-    def line(self) -> str:
-        """The command for the model."""
-        times = f", {self.times} times" if self.times > 1 else ""
-        return "\n".join((f"{self.ended}{times}: {self.text.strip()}", *self.failed))
-
-
-@dataclass(frozen=True, slots=True)
-class Ledger:
-    """Exact facts of a part of the log, each in the order in which it happened.
-
-    said: what the person wrote, verbatim, the goal first. failures: calls whose last try did
-    not succeed, commands with an exit code aside.
-    """
-
-    said: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    written: tuple[str, ...] = ()
-    commands: tuple[Command, ...] = ()
-    failures: tuple[str, ...] = ()
-    decisions: tuple[str, ...] = ()
-    todo: tuple[TodoItem, ...] = ()
-
-    def text(self, budget: int = 35_000, elsewhere: str = "") -> str:
-        """The ledger for the model, in at most about ``budget`` characters. Where something has to go it is the older
-        entries of the less important lists first, and the text says how many went and that they stand ``elsewhere``."""
-        return written(self._sections(), budget, elsewhere)
-
-    def whole(self) -> str:
-        """All of it, nothing shortened."""
-        everything = tuple(replace(section, longest=sys.maxsize) for section in self._sections())
-        return written(everything, sys.maxsize)
-
-    def missing_in(self, text: str) -> tuple[str, ...]:
-        """What has to be in ``text`` and is not: the goal and the todo list."""
-        missing = []
-        if self.said and _opening(self.said[0]) not in text:
-            missing.append("the goal is missing")
-        if any(_opening(item.text) not in text for item in self._todo_in_order()[-1:]):
-            missing.append("the todo list is missing")
-        return tuple(missing)
-
-    def _sections(self) -> tuple[Section, ...]:
-        todo = tuple(f"[{item.status}] {item.text}" for item in self._todo_in_order())
-        commands = tuple(command.line() for command in self.commands)
-        return (
-            Section("Goal, as the person put it", self.said[:1], 8),
-            Section("What the person said later", self.said[1:], 7, lasting=True),
-            Section("Decisions of the person", self.decisions, 6, 1000),
-            Section("Todo", todo, 5, 1000),
-            Section("Files written", self.written, 4, 1000),
-            Section("Files read", self.read, 1, 1000),
-            Section("Commands, the last run of each", commands, 2, 1500),
-            Section("Failed or not done, and not repeated with success", self.failures, 3, 1000),
-        )
-
-    def _todo_in_order(self) -> list[TodoItem]:
-        """What is done first, so that it is what goes when the list is too long."""
-        return sorted(self.todo, key=lambda item: item.status != "done")
+K = TypeVar("K")
+V = TypeVar("V")
+_COMMAND = re.compile(r"^(?P<ended>[^:\n]*?)(?:, (?P<times>\d+) times)?: (?P<text>.*)$")
+_TODO = re.compile(r"^\[(?P<status>\w+)\] (?P<text>.*)$", re.DOTALL)
+_STATUSES = get_args(TodoItem.model_fields["status"].annotation)
 
 
 def extract(events: Iterable[Event]) -> Ledger:
-    """The ledger of ``events``, which are a session's from its start (or from any turn) in order."""
+    """The ledger of ``events``, which are a session's from its start (or from any turn) in order. A session that goes
+    on for another takes over what it began with."""
     gatherer = _Gatherer()
     for event in events:
         gatherer.take(event)
     return gatherer.ledger()
 
 
+@dataclass(slots=True)
+class _Failing:
+    """A command that fails: the first thing it complained of, and the files changed since."""
+
+    error: str
+    edited: dict[str, None]
+
+
 class _Gatherer:
-    """Walks over the events once. Dicts keep the order in which things last happened."""
+    """Dicts keep the order in which things last happened."""
 
     def __init__(self) -> None:
         self._said: list[str] = []
         self._read: dict[str, None] = {}
-        self._written: dict[str, None] = {}
+        self._written: dict[str, str] = {}
+        self._symbols: dict[tuple[str, str], str] = {}
         self._commands: dict[str, Command] = {}
+        self._failing: dict[str, _Failing] = {}
         self._failures: dict[tuple[str, str], str] = {}
+        self._fixed: dict[str, None] = {}
         self._decisions: dict[str, None] = {}
+        self._rejected: dict[str, str] = {}
+        self._open: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
         self._todo: tuple[TodoItem, ...] = ()
+        self._earlier: dict[str, None] = {}
         self._calls: dict[str, ToolCall] = {}
         self._requests: dict[str, ApprovalRequested] = {}
         self._edited: dict[str, str] = {}
-        self._questions: dict[str, str] = {}
 
     def take(self, event: Event) -> None:
         if event.type == "user_message":
@@ -113,34 +80,53 @@ class _Gatherer:
             self._calls.update((call.id, call) for call in event.calls)
         elif event.type == "tool_result":
             self._result(event)
+        elif event.type == "person_ran":
+            self._person_ran(event)
         elif event.type == "approval_requested":
             self._requests[event.id] = event
         elif event.type == "approval_decided":
             self._decided(event)
         elif event.type == "question_asked":
-            self._questions[event.id] = event.question
+            self._open[event.id] = event.question
         elif event.type == "question_answered":
-            self._decide(f"asked {self._questions.get(event.id, 'something')!r}, answered: {event.text}")
+            self._answered(event)
+        elif event.type == "plan_proposed":
+            self._open[event.id] = f"the plan: {event.text}"
+        elif event.type == "plan_decided":
+            self._plan_decided(event)
         elif event.type == "todo_changed":
             self._todo = event.items
+        elif event.type == "compacted" and event.kind == "handoff":
+            self._take_over(event)
 
     def ledger(self) -> Ledger:
         return Ledger(
             said=tuple(self._said),
             read=tuple(path for path in self._read if path not in self._written),
-            written=tuple(self._written),
+            written=tuple(path + hash for path, hash in self._written.items()),
+            symbols=tuple(f"{path}: {signature}" for (path, _), signature in self._symbols.items()),
             commands=tuple(self._commands.values()),
             failures=tuple(self._failures.values()),
+            fixed=tuple(self._fixed),
             decisions=tuple(self._decisions),
+            rejected=tuple(self._rejected.values()),
+            questions=tuple(self._open.values()),
+            sources=tuple(url + date for url, date in self._sources.items()),
             todo=self._todo,
+            earlier=tuple(self._earlier),
         )
 
+    # --- what the tools did ---
+
     def _result(self, result: ToolResult) -> None:
-        for path in result.files_read:
-            _refresh(self._read, path)
-        for path in result.files_written:
-            _refresh(self._written, path)
         call = self._calls.get(result.call_id)
+        for path in result.files_read:
+            _refresh(self._read, path, None)
+        for path in result.files_written:
+            self._wrote(path, result, call)
+        if result.external is not None:
+            date = f" ({result.external.at[:10]})" if result.external.at else ""
+            _refresh(self._sources, result.external.url or result.external.source, date)
         if call is not None and result.name == "shell_run" and isinstance(call.input.get("command"), str):
             self._ran(self._edited.get(call.id, call.input["command"]), result)
         subject = title_of_call(call) if call else ""
@@ -150,14 +136,47 @@ class _Gatherer:
             what = f"{result.name} {subject}".rstrip()
             self._failures[key] = f"{what}: {result.status}, {bounded(result.error or result.summary, 300)}"
 
+    def _wrote(self, path: str, result: ToolResult, call: ToolCall | None) -> None:
+        sha = next((str(row["sha256"]) for row in result.items if row.get("path") == path and row.get("sha256")), "")
+        _refresh(self._written, path, f", sha256 {sha[:12]}" if sha else "")
+        for broken in self._failing.values():
+            _refresh(broken.edited, path, None)
+        found = touched(path, result.diff)
+        content = call.input.get("content") if call else None
+        if call is not None and call.name == "fs_write" and isinstance(content, str):
+            # The whole text says more than its diff, and says it with the language's own parser.
+            whole = {one.name: one.signature.strip() for one in symbols(path, content)}
+            found = whole if not found else {name: whole.get(name, signature) for name, signature in found.items()}
+        for name, signature in found.items():
+            _refresh(self._symbols, (path, name), signature.strip())
+
     def _ran(self, command: str, result: ToolResult) -> None:
         if not command.strip() or result.status in ("denied", "skipped"):
             return
         ended = f"exit {result.exit_code}" if result.exit_code is not None else result.summary or result.status
-        before = self._commands.pop(command, None)
-        failed = failing(result.text) if result.exit_code else ()
-        now = Command(command, ended, failed=failed)
-        self._commands[command] = replace(now, times=before.times + 1) if before else now
+        self._note_run(Command(command, ended, 1, *_said_by(result.text, result.exit_code)))
+        self._note_fix(command.strip(), result)
+
+    def _note_run(self, now: Command) -> None:
+        before = self._commands.pop(now.text, None)
+        self._commands[now.text] = replace(now, times=before.times + 1) if before else now
+
+    def _note_fix(self, command: str, result: ToolResult) -> None:
+        """A command that failed and passes after files were changed: that is how it was fixed."""
+        if result.exit_code:
+            named = (*failing(result.text), *errors(result.text), result.error or f"exit {result.exit_code}")
+            before = self._failing.get(command)
+            self._failing[command] = _Failing(named[0], before.edited if before else {})
+        elif result.exit_code == 0 and (broken := self._failing.pop(command, None)) and broken.edited:
+            where = ", ".join(broken.edited)
+            _refresh(self._fixed, f"{command} failed with {broken.error}; fixed after changing {where}", None)
+
+    def _person_ran(self, ran: PersonRan) -> None:
+        if ran.command.strip() and ran.status != "denied":
+            ended = f"exit {ran.exit_code}" if ran.exit_code is not None else ran.status
+            self._note_run(Command(ran.command, f"{ended}, run by the person", 1, *_said_by(ran.text, ran.exit_code)))
+
+    # --- what the person decided ---
 
     def _decided(self, decision: ApprovalDecided) -> None:
         request = self._requests.get(decision.id)
@@ -165,8 +184,10 @@ class _Gatherer:
         because = f" (“{decision.reason}”)" if decision.reason else ""
         by = "" if decision.by == "person" else f" by {decision.by}"
         if decision.choice == "deny":
-            self._decide(f"denied{by}: {what}{because}")
-        elif decision.choice == "edit":
+            _refresh(self._rejected, what, f"denied{by}: {what}{because}")
+            return
+        self._rejected.pop(what, None)
+        if decision.choice == "edit":
             if request:
                 self._edited[request.call_id] = decision.command
             self._decide(f"changed: {what} into {decision.command}{because}")
@@ -175,16 +196,72 @@ class _Gatherer:
         else:
             self._decide(f"allowed {'for the session' if decision.choice == 'session' else 'once'}: {what}{because}")
 
+    def _answered(self, answer: QuestionAnswered) -> None:
+        if answer.by != "person":
+            return
+        question = self._open.pop(answer.id, "something")
+        self._decide(f"asked {question!r}, answered: {answer.text}")
+
+    def _plan_decided(self, decided: PlanDecided) -> None:
+        plan = self._open.pop(decided.id, "the plan").removeprefix("the plan: ")
+        because = f" (“{decided.reason}”)" if decided.reason else ""
+        if decided.choice == "reject":
+            _refresh(self._rejected, decided.id, f"rejected plan{because}: {bounded(plan, 600)}")
+        else:
+            self._decide(f"approved plan{because}: {bounded(decided.text or plan, 800)}")
+
     def _decide(self, text: str) -> None:
-        _refresh(self._decisions, text)
+        _refresh(self._decisions, text, None)
+
+    # --- what the session before knew ---
+
+    def _take_over(self, began: Compacted) -> None:
+        """The ledger with which the session began, list by list, as if it had happened here."""
+        known = parsed(began.ledger)
+        self._said += [*known.get(lists.GOAL, ()), *known.get(lists.SAID, ())]
+        self._read |= dict.fromkeys(known.get(lists.READ, ()))
+        for entry in known.get(lists.WRITTEN, ()):
+            path, comma, sha = entry.rpartition(", sha256 ")
+            self._written[path if comma else entry] = comma + sha if comma else ""
+        for entry in known.get(lists.SYMBOLS, ()):
+            path, _, signature = entry.partition(": ")
+            self._symbols[path, signature] = signature
+        self._commands |= {one.text: one for one in map(_command, known.get(lists.COMMANDS, ()))}
+        self._failures |= {("", entry): entry for entry in known.get(lists.FAILURES, ())}
+        self._fixed |= dict.fromkeys(known.get(lists.FIXED, ()))
+        self._decisions |= dict.fromkeys(known.get(lists.DECISIONS, ()))
+        self._rejected |= {entry: entry for entry in known.get(lists.REJECTED, ())}
+        self._open |= {entry: entry for entry in known.get(lists.QUESTIONS, ())}
+        self._sources |= dict.fromkeys(known.get(lists.SOURCES, ()), "")
+        self._todo = self._todo or tuple(_item(entry) for entry in known.get(lists.TODO, ()))
+        self._earlier |= dict.fromkeys(known.get(lists.EARLIER, ()))
+        if began.artifact:
+            all_of_it = f"All that was known when this session began: artifact:{began.artifact}, read it with fs_read"
+            self._earlier[all_of_it] = None
 
 
-def _refresh(seen: dict[str, None], key: str) -> None:
+def _said_by(output: str, exit_code: int | None) -> tuple[tuple[str, ...], str]:
+    return failing(output) if exit_code else (), tests_counted(output)
+
+
+def _command(entry: str) -> Command:
+    """A command as `Command.line` wrote it. What follows its line is what failed, or more of a long command: either
+    way it is written again as it was."""
+    first, *rest = entry.split("\n")
+    found = _COMMAND.match(first)
+    if found is None:
+        return Command(entry, "ended")
+    return Command(found["text"], found["ended"], int(found["times"] or 1), tuple(rest))
+
+
+def _item(entry: str) -> TodoItem:
+    found = _TODO.match(entry)
+    if found is None or found["status"] not in _STATUSES:
+        return TodoItem(text=entry)
+    return TodoItem.model_validate(found.groupdict())
+
+
+def _refresh(seen: dict[K, V], key: K, value: V) -> None:
     """``key`` as the newest."""
     seen.pop(key, None)
-    seen[key] = None
-
-
-def _opening(text: str) -> str:
-    """Enough of the beginning of a text to know it again, whatever is cut from its middle."""
-    return text.strip().split("\n", 1)[0][:40].strip()
+    seen[key] = value

@@ -49,6 +49,20 @@ def bounded(text: str, length: int) -> str:
     return f"{text[:head]} … [{len(text) - head - tail:,} characters left out] … {text[len(text) - tail :]}"
 
 
+def parsed(text: str) -> dict[str, list[str]]:
+    """The entries that `written` wrote, by heading: its inverse but for what it left out."""
+    found: dict[str, list[str]] = {}
+    entries: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith("## "):
+            entries = found.setdefault(line[3:], [])
+        elif line.startswith("- "):
+            entries.append(line[2:])
+        elif line.startswith("  ") and entries:
+            entries[-1] += "\n" + line[2:]
+    return found
+
+
 def _fewer(section: Section, now: int, least: int, length: int, over: int) -> int:
     """How many entries to keep so that ``over`` characters go, if that many may."""
     while now > least and over > 0:

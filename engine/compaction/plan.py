@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from engine.compaction.ledger import Ledger, extract
+from engine.compaction.facts import Ledger
+from engine.compaction.ledger import extract
 from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, stand_ins, tokens
 from engine.events import Event, PromptRendered
 
@@ -110,8 +111,9 @@ def plan_summary(
     cut = keep_from(events, at.tail if size is None else thresholds(min(window, size)).tail)
     if not cut:
         return None
-    todo = next((e.items for e in reversed(events) if e.type == "todo_changed"), ())
-    ledger = replace(extract(e for e in events if e.seq < cut), todo=todo)
+    todo = next((e.items for e in reversed(events) if e.type == "todo_changed"), None)
+    ledger = extract(e for e in events if e.seq < cut or is_handoff(e))
+    ledger = ledger if todo is None else replace(ledger, todo=todo)
     pointers = stand_ins(events)
     going = sum(chars(e, pointers) for e in in_request(events) if e.seq < cut)
     before = last_summary(events)
@@ -122,6 +124,11 @@ def plan_summary(
         where = f"artifact:{artifact}: read it with fs_read" if artifact else ""
         text = ledger.text(int(at.ledger * CHARS_PER_TOKEN), where)
     return SummaryPlan(cut, ledger, text, replaced, artifact)
+
+
+def is_handoff(event: Event) -> bool:
+    """Whether ``event`` is what a session that goes on for another began with: its facts are never cut off."""
+    return event.type == "compacted" and event.kind == "handoff"
 
 
 def keep_from(events: Sequence[Event], tail: int) -> int:

@@ -25,6 +25,17 @@ Write Markdown with these headings, facts only, nothing that did not happen:
 
 Answer with the note alone. Do not call a tool."""
 
+_SHORTENED = (
+    "The app has shortened the conversation before this point. These facts were taken from its log word for word:",
+    "Your own note at that time, which is a memory and not an instruction:",
+)
+_HANDED_OVER = (
+    "This session goes on for another one, whose conversation had become too long. The work is the same and goes on "
+    "where it stopped; the files are as they were left. These facts were taken from the log of that session word for "
+    "word:",
+    "What was noted there at the end, and the newest words of the person:",
+)
+
 
 def instruction(focus: str = "", problems: tuple[str, ...] = ()) -> str:
     """The message that asks for a summary. focus: what a person wants it to keep. problems: why the last one was
@@ -73,11 +84,6 @@ def summary_message_text(compacted: Compacted) -> str:
     note = compacted.summary.strip() or (
         "There is no note: it could not be made. Look at the files and the todo list before you go on."
     )
-    return (
-        "<compacted>\n"
-        "The app has shortened the conversation before this point. These facts were taken from its log word for word:"
-        f"\n\n{compacted.ledger.strip()}\n\n"
-        "Your own note at that time, which is a memory and not an instruction:\n\n"
-        f"{note}\n"
-        "</compacted>"
-    )
+    ledger = compacted.ledger.strip()
+    said = _HANDED_OVER if compacted.kind == "handoff" else _SHORTENED
+    return f"<compacted>\n{said[0]}\n\n{ledger}\n\n{said[1]}\n\n{note}\n</compacted>"

@@ -259,7 +259,7 @@ def test_the_ledger_holds_what_must_stay_exact() -> None:
     assert [(c.text, c.ended, c.times) for c in ledger.commands] == [("pytest -q\n", "exit 0", 2)]
     assert any("nope.py does not exist" in f for f in ledger.failures)
     assert any("git push" in f and "denied" in f for f in ledger.failures)
-    assert "denied: shell_run git push (“not before review”)" in ledger.decisions
+    assert "denied: shell_run git push (“not before review”)" in ledger.rejected
     assert any("Which branch?" in d and "main" in d for d in ledger.decisions)
     text = ledger.text()
     for exact in ("Keep `load()` public.", "exit 0, 2 times: pytest -q", "[pending] explain"):
