@@ -14,7 +14,7 @@ from engine.compaction.summary import text_of
 from engine.models.base import Done, Model, ModelError
 from engine.models.pricing import price
 from engine.models.retry import stream_with_retry
-from engine.prompt.build import build
+from engine.prompt.builder import Builder
 from engine.prompt.measure import Meter
 from engine.session import Session
 
@@ -39,6 +39,7 @@ class Compactor:
         self._session = session
         self._put = put
         self._meter = Meter()
+        self.builder = Builder()
         self._warned = False
 
     def size(self, model: Model) -> int:
@@ -159,7 +160,7 @@ class Compactor:
 
     async def _ask(self, model: Model, text: str) -> ev.AssistantMessage:
         """The reply to the summary request. It is no turn: it goes into the Compacted event, not into the talk."""
-        request = compaction.summary_request(build(self._session.events, self._session.state), text)
+        request = compaction.summary_request(self.builder.request(self._session.events, self._session.state), text)
         room = model.context_window - self.size(model) - compaction.thresholds(model.context_window).gain
         request = replace(request, max_output=max(1, min(request.max_output, room)))
         async with aclosing(stream_with_retry(model, request)) as parts:

@@ -16,7 +16,6 @@ from engine.batch import Batch, MakeContext
 from engine.compact import Compactor, HandOff
 from engine.models.base import Model, ModelError
 from engine.prompt import runtime
-from engine.prompt.build import build
 from engine.session import Session
 from engine.turn import take_turn
 
@@ -106,11 +105,12 @@ class Loop:
         self._deliver("steer")
         for update in runtime.updates(session.state, self._surroundings(), session.events):
             session.append(update)
-        left = OVERFLOWS
+        left, builder = OVERFLOWS, self._compactor.builder
         while True:
             tokens = self._compactor.size(model)
             try:
-                return await take_turn(session, model, build(session.events, session.state), tokens)
+                request = builder.request(session.events, session.state)
+                return await take_turn(session, model, request, builder.digest(), tokens)
             except ModelError as error:
                 if error.kind != "context_overflow" or not left or not await self._compactor.after_overflow(model):
                     raise

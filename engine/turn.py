@@ -11,7 +11,6 @@ from engine import events as ev
 from engine.models import base
 from engine.models.pricing import price
 from engine.models.retry import stream_with_retry
-from engine.prompt.build import digest
 from engine.prompt.request import ModelRequest
 from engine.session import Session
 
@@ -54,11 +53,16 @@ class _Partial:
     done: base.Done | None = None
 
 
-async def take_turn(session: Session, model: base.Model, request: ModelRequest, tokens: int) -> ev.AssistantMessage:
-    """Ask ``model`` and return its stored answer. Raises ModelError (stored as ModelFailed) or CancelledError (what
-    had arrived is stored as an aborted message, which is never sent)."""
+async def take_turn(
+    session: Session, model: base.Model, request: ModelRequest, digest: str, tokens: int
+) -> ev.AssistantMessage:
+    """Ask ``model`` and return its stored answer. digest: of the request.
+
+    Raises ModelError (stored as ModelFailed) or CancelledError (what had arrived is stored as an aborted message,
+    which is never sent).
+    """
     turn = session.state.turn + 1
-    session.append(ev.TurnStarted(turn=turn, model=model.spec, digest=digest(request), tokens=tokens))
+    session.append(ev.TurnStarted(turn=turn, model=model.spec, digest=digest, tokens=tokens))
     partial = _Partial()
     try:
         await _receive(session, model, request, turn, partial)

@@ -13,7 +13,7 @@ from engine.events import AssistantMessage, Event, Usage
 from engine.models import script_usage
 from engine.models.pricing import price
 from engine.prompt import prefix, tokens
-from engine.prompt.build import build
+from engine.prompt.builder import Builder
 from engine.prompt.cache_rules import rules_for
 from engine.prompt.causes import Divergence, Sent, compare, sent
 from engine.prompt.prefix import Block, Prediction
@@ -73,6 +73,7 @@ class _Lines:
     made: list[q.RequestLine] = field(default_factory=list)
     place: int = -1
     request: ModelRequest | None = None
+    builder: Builder = field(default_factory=Builder)
     first: Event | None = None
 
     def begins(self, events: Sequence[Event]) -> bool:
@@ -89,10 +90,12 @@ class _Lines:
 
     def _add(self, events: Sequence[Event], place: int) -> None:
         started = events[place]
-        request = build(events[:place], TaskState(session=started.session))
+        settled = self.builder.settled
+        request = self.builder.request(events, TaskState(session=started.session), place)
+        same = settled if self.builder.carried else 0
         last = events[self.place] if self.request else None
         # Blocks are cut and hashed only where the requests show that something broke: most of a long session is whole.
-        if last and self.request and _model(last) == _model(started) and _grown(self.request, request):
+        if last and self.request and _model(last) == _model(started) and _grown(self.request, request, same):
             found = Divergence(0, "appended", breaks=False)
         else:
             found = compare(sent(events, self.place, _uncounted) if last else None, sent(events, place, _uncounted))
@@ -102,11 +105,12 @@ class _Lines:
         self.place, self.request = place, request
 
 
-def _grown(before: ModelRequest, now: ModelRequest) -> bool:
-    """Whether ``now`` begins with all of ``before`` and has more: part by part, for the last message may have grown."""
+def _grown(before: ModelRequest, now: ModelRequest, same: int) -> bool:
+    """Whether ``now`` begins with all of ``before`` and has more: part by part, for the last message may have grown.
+    same: messages at the start that are known to be the same."""
     fixed = before.identity == now.identity and before.catalogue == now.catalogue and before.tools == now.tools
     old, new = before.messages, now.messages
-    if not fixed or not old or old[:-1] != new[: len(old) - 1] or len(new) < len(old):
+    if not fixed or not old or old[same:-1] != new[same : len(old) - 1] or len(new) < len(old):
         return False
     parts = old[-1].parts
     same = old[-1].role == new[len(old) - 1].role and parts == new[len(old) - 1].parts[: len(parts)]

@@ -16,6 +16,7 @@ from engine.prompt.request import Message, Part, ResultPart
 
 INTERRUPTED = "Interrupted before a result was recorded. It may have had side effects: check before doing it again."
 NO_OUTPUT = "(no output)"
+Role = Literal["user", "assistant"]
 OPENING = "(The conversation begins here.)"
 
 
@@ -27,22 +28,18 @@ def repair(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     results without a call go. The repair of the messages before any assistant message is, part by part, how the
     repair of all of them begins.
     """
-    transcript = _Transcript()
+    transcript = Transcript()
     for message in messages:
-        if message.role == "assistant":
-            transcript.settle()
-            transcript.assistant(message.parts)
-        else:
-            transcript.user(message.parts)
-    transcript.settle()
-    return tuple(Message(role, tuple(parts)) for role, parts in transcript.out)
+        transcript.take(message)
+    return transcript.messages()
 
 
-class _Transcript:
-    """The repaired messages so far, and the user turn being collected: results wanted, results got, texts."""
+class Transcript:
+    """The repaired messages so far, and the user turn being collected: results wanted, results got, texts. Only an
+    answer closes that turn, so that it makes no difference in how many messages its parts come."""
 
     def __init__(self) -> None:
-        self.out: list[tuple[Literal["user", "assistant"], list[Part]]] = []
+        self._out: list[tuple[Role, list[Part]]] = []
         self._ids: set[str] = set()
         self._calls = 0
         self._open: list[ToolCall] = []
@@ -50,7 +47,32 @@ class _Transcript:
         self._got: dict[str, ResultPart] = {}
         self._texts: list[Part] = []
 
+    def take(self, message: Message) -> None:
+        """Go on with ``message``."""
+        if message.role == "assistant":
+            self._add("user", self._collected())
+            self._open, self._wanted, self._got, self._texts = [], {}, {}, []
+            self._assistant(message.parts)
+        else:
+            self.user(message.parts)
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages that are not shifted out, as they would be sent now. Nothing is closed by asking."""
+        out, parts = [Message(role, tuple(given)) for role, given in self._out], self._collected()
+        if parts and out and out[-1].role == "user":
+            out[-1] = Message("user", (*out[-1].parts, *parts))
+        elif parts:
+            out.append(Message("user", tuple(parts)))
+        return tuple(out)
+
+    def shift(self) -> list[Message]:
+        """Take out the messages that can change no more: all but the last, to which parts may still be added."""
+        done = [Message(role, tuple(parts)) for role, parts in self._out[:-1]]
+        del self._out[:-1]
+        return done
+
     def user(self, parts: Iterable[Part]) -> None:
+        """More of the user turn."""
         for part in parts:
             if isinstance(part, TextBlock) and part.text.strip():
                 self._texts.append(part)
@@ -59,17 +81,16 @@ class _Transcript:
                 text = part.text if part.text.strip() else NO_OUTPUT
                 self._got[call.id] = ResultPart(call.id, call.name, text, part.is_error)
 
-    def settle(self) -> None:
-        """Close the user turn: all results in call order, then the texts."""
+    def _collected(self) -> list[Part]:
+        """The user turn so far: all results in call order, then the texts."""
         results = [self._got.get(c.id) or ResultPart(c.id, c.name, INTERRUPTED, is_error=True) for c in self._open]
-        self._add("user", [*results, *self._texts])
-        self._open, self._wanted, self._got, self._texts = [], {}, {}, []
+        return [*results, *self._texts]
 
-    def assistant(self, parts: Iterable[Part]) -> None:
+    def _assistant(self, parts: Iterable[Part]) -> None:
         said = [part for part in parts if _says_something(part)]
         while said and isinstance(said[-1], ThinkingBlock):
             said.pop()
-        if said and not self.out:
+        if said and not self._out:
             self._add("user", [TextBlock(text=OPENING)])
         self._add("assistant", [self._tidy(part) if isinstance(part, ToolCall) else part for part in said])
 
@@ -89,11 +110,11 @@ class _Transcript:
         self._ids.add(chosen)
         return chosen
 
-    def _add(self, role: Literal["user", "assistant"], parts: list[Part]) -> None:
-        if parts and self.out and self.out[-1][0] == role:
-            self.out[-1][1].extend(parts)
+    def _add(self, role: Role, parts: list[Part]) -> None:
+        if parts and self._out and self._out[-1][0] == role:
+            self._out[-1][1].extend(parts)
         elif parts:
-            self.out.append((role, parts))
+            self._out.append((role, parts))
 
 
 def _says_something(part: Part) -> bool:
