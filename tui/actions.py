@@ -116,6 +116,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("change_model", "Change the model", SESSION, slash="model", argument="PROVIDER/MODEL"),
     Action("change_limits", "Change the limits of the run", SESSION, slash="limits",
            argument="turns=N calls=N tokens=N cost=USD seconds=N"),
+    Action("compactions", "Look at the compactions: before and after, what each fact became, undo", SEE,
+           slash="compactions"),
     Action("compact", "Compact the conversation now", SESSION, slash="compact", argument="FOCUS"),
     Action("change_theme", "Change the colours", APP, slash="theme", argument="NAME", place="app"),
     Action("setup", "Setup: models found, sandbox, colours", APP, slash="setup"),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from engine.queries import Query, RuleTrial
+    from tui.screens.compaction import Control
     from tui.transcript.view import Transcript
 
 Ask = Callable[["Query"], Awaitable[Any]]
@@ -67,8 +68,15 @@ def player(ask: Ask, session: str) -> Screen[str | None]:
     return PlayerScreen(ask, session)
 
 
-def inspector(ask: Ask, session: str, turn: int = 0) -> Screen[None]:
+def inspector(ask: Ask, session: str, turn: int = 0, control: Control | None = None) -> Screen[None]:
     """What was sent to the model in a session, request by request; ``turn`` 0 begins with the newest."""
     from tui.screens.inspector import InspectorScreen
 
-    return InspectorScreen(ask, session, turn)
+    return InspectorScreen(ask, session, turn, control)
+
+
+def compactions(ask: Ask, session: str, control: Control | None = None, number: int = 0) -> Screen[None]:
+    """The compactions of a session, beginning with ``number``, or, 0, with the newest."""
+    from tui.screens.compaction import CompactionScreen
+
+    return CompactionScreen(ask, session, control, number)

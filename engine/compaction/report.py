@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
 from engine import queries as q
-from engine.compaction.ledger import Ledger, extract
+from engine.compaction import Ledger, extract
+from engine.compaction.checks import checks
 from engine.compaction.visible import in_force, in_request, last_summary, stand_ins
-from engine.events import Compacted, Event, ToolCall
+from engine.events import Compacted, Event
 from engine.prompt import prefix, tokens
 from engine.prompt.build import build
 from engine.prompt.prefix import Block
-from engine.prompt.request import ModelRequest, ResultPart
+from engine.prompt.request import ModelRequest
 from engine.state import TaskState
 
 _TIMES = re.compile(r", \d+ times(?=: )")
@@ -42,16 +42,14 @@ def compaction(events: Sequence[Event], number: int) -> q.InspectedCompaction | 
     assert isinstance(event, Compacted)
     line = next(one for one in compactions(events) if one.number == number)
     past, now = events[:place], events[: place + 1]
-    before, after = _request(past), _request(now)
-    old, new = _blocks(before, event.tokens_before), _blocks(after, event.tokens_after)
-    facts = fates(past, now)
+    old, new = _blocks(_request(past), event.tokens_before), _blocks(_request(now), event.tokens_after)
     standing = in_force(events)
     return q.InspectedCompaction(
         line=line,
         before=_kept_or_gone(old, new),
         after=_read_or_paid(old, new),
-        facts=facts,
-        checks=tuple(_checks(event, extract(past), after, facts)),
+        facts=fates(past, now),
+        checks=checks(event, now),
         summary=event.summary,
         ledger=event.ledger,
         artifact=event.artifact,
@@ -168,33 +166,3 @@ def _entries(ledger: Ledger) -> Iterator[tuple[str, str]]:
 def _plain(text: str) -> str:
     """A fact without how often it was seen, which depends on where one begins to count."""
     return _TIMES.sub("", text, count=1)
-
-
-# --- the questions a compaction has to answer ------------------------------------------------------------------------
-
-
-def _checks(
-    event: Compacted, ledger: Ledger, after: ModelRequest | None, facts: Iterable[q.FactFate]
-) -> Iterator[tuple[str, bool]]:
-    lost: dict[str, bool] = {}
-    for fact in facts:
-        lost[fact.group] = lost.get(fact.group, False) or fact.fate == "left_out"
-    for group, any_lost in lost.items():
-        yield f"nothing left out of: {group}", not any_lost
-    if after is not None:
-        yield "every call has its result", paired(after)
-    if event.kind == "summary":
-        yield "there is a note by the model", bool(event.summary.strip())
-    yield "smaller than before", 0 < event.tokens_after < event.tokens_before
-
-
-def paired(request: ModelRequest) -> bool:
-    """Whether each call is answered in the message after it, once, and nothing else is."""
-    calls = {part.id for message in request.messages for part in message.parts if isinstance(part, ToolCall)}
-    for message, answer in pairwise(request.messages):
-        asked = {part.id for part in message.parts if isinstance(part, ToolCall)}
-        given = {part.call_id for part in answer.parts if isinstance(part, ResultPart)}
-        if asked != given:
-            return False
-        calls -= asked
-    return not calls

@@ -16,7 +16,7 @@ from engine.events import AssistantMessage, Compacted, Event, Usage
 from engine.models import script_usage
 from engine.models.pricing import price
 from engine.prompt import prefix, tokens
-from engine.prompt.build import build
+from engine.prompt.builder import Builder
 from engine.prompt.cache_rules import CacheRules, rules_for
 from engine.prompt.prefix import Block, Prediction
 from engine.prompt.request import ModelRequest
@@ -69,7 +69,7 @@ def simulate(events: Sequence[Event], models: Sequence[str] = ()) -> tuple[q.Sim
 def requests(events: Sequence[Event]) -> Iterator[Asked]:
     """Every request with an answer, in order; those for summaries among them, with the usage their events hold."""
     answers = {e.turn: e for e in events if isinstance(e, AssistantMessage)}
-    model, rendered = "", False
+    model, rendered, builder = "", False, Builder()
     for place, event in enumerate(events):
         rendered = rendered or event.type == "prompt_rendered"
         if not rendered:
@@ -78,9 +78,9 @@ def requests(events: Sequence[Event]) -> Iterator[Asked]:
             model, answer = event.model, answers.get(event.turn)
             # An answer that was cut off before it reported anything tells nothing about what was paid.
             if answer is not None and (answer.usage.input or not answer.aborted):
-                yield Asked(_built(events, place), model, event.at, answer.usage, answer.cost)
+                yield Asked(_built(builder, events, place), model, event.at, answer.usage, answer.cost)
         elif event.type == "compacted" and event.usage.input and model:
-            yield from _summaries(_built(events, place), model, event)
+            yield from _summaries(_built(builder, events, place), model, event)
 
 
 def real(asked: Sequence[Asked]) -> float | None:
@@ -91,8 +91,8 @@ def real(asked: Sequence[Asked]) -> float | None:
     return sum(cost or 0.0 for cost in costs)
 
 
-def _built(events: Sequence[Event], place: int) -> ModelRequest:
-    return build(events[:place], TaskState(session=events[place].session))
+def _built(builder: Builder, events: Sequence[Event], place: int) -> ModelRequest:
+    return builder.request(events, TaskState(session=events[place].session), place)
 
 
 def _summaries(request: ModelRequest, model: str, event: Compacted) -> Iterator[Asked]:

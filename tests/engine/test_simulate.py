@@ -21,9 +21,14 @@ from tests.engine.kit import Kit, make_kit
 from tests.engine.long_kit import StrictModel, long_kit
 from tests.fakes.asking import params_for
 from tests.fakes.prefix import PrefixCache
+from tests.fakes.turns import Format
 from tui.main import main
 
-FORMATS = {"anthropic/claude-sonnet-5-5": "anthropic", "openai/gpt-5-mini": "openai", "openai/gpt-6-sol": "openai"}
+FORMATS: dict[str, Format] = {
+    "anthropic/claude-sonnet-5-5": "anthropic",
+    "openai/gpt-5-mini": "openai",
+    "openai/gpt-6-sol": "openai",
+}
 
 
 @dataclass
@@ -50,7 +55,7 @@ class Counted(StrictModel):
 
 async def ran(tmp_path: Path, spec: str, steps: int = 40, window: int = 24_000) -> Kit:
     """A session of ``steps`` calls with ``spec``, long enough to be compacted."""
-    kit, _ = long_kit(tmp_path, FORMATS[spec], window, steps)  # type: ignore[arg-type]
+    kit, _ = long_kit(tmp_path, FORMATS[spec], window, steps)
     session = kit.runner.session
     model = Counted(
         FORMATS[spec],
@@ -58,7 +63,7 @@ async def ran(tmp_path: Path, spec: str, steps: int = 40, window: int = 24_000) 
         steps,
         lambda: session.state.compactions,
         spec=spec,
-        writes=spec == "openai/gpt-6-sol",  # type: ignore[arg-type]
+        writes=spec == "openai/gpt-6-sol",
     )
     kit.runner._replace_model(model)
     kit.runner.send("Build it", "steer")
@@ -86,11 +91,11 @@ async def test_for_the_own_model_it_says_what_was_paid(tmp_path: Path, spec: str
 
 async def test_requests_for_summaries_count(tmp_path: Path) -> None:
     kit = await ran(tmp_path, "anthropic/claude-sonnet-5-5")
-    summaries = [e for e in kit.events if isinstance(e, ev.Compacted) and e.usage.input]
-    answers = [e for e in kit.events if isinstance(e, ev.AssistantMessage)]
+    summaries = [e.cost or 0.0 for e in kit.events if isinstance(e, ev.Compacted) and e.usage.input]
+    answers = [e.cost or 0.0 for e in kit.events if isinstance(e, ev.AssistantMessage)]
     asked = list(requests(kit.events))
     assert len(asked) == len(answers) + len(summaries)
-    assert sum(one.cost or 0 for one in asked) == pytest.approx(sum(e.cost or 0 for e in (*answers, *summaries)))
+    assert sum(one.cost or 0.0 for one in asked) == pytest.approx(sum(answers) + sum(summaries))
 
 
 async def test_a_cache_that_ran_out_between_turns_is_paid_again(tmp_path: Path) -> None:
@@ -138,7 +143,7 @@ async def test_the_command_prints_a_table_or_json(
     assert "PAID" in out and "anthropic/claude-sonnet-5-5" in out and "openai/gpt-6-luna" in out
     assert main(["sessions", "cost", id, "--json"]) == 0
     lines = json.loads(capsys.readouterr().out)
-    assert [line["model"] for line in lines][0] == "anthropic/claude-sonnet-5-5" and len(lines) == len(USUAL)
+    assert lines[0]["model"] == "anthropic/claude-sonnet-5-5" and len(lines) == len(USUAL)
     assert main(["sessions", "cost", id, "--model", "nonsense"]) == 1
     assert "provider/model" in capsys.readouterr().err
     empty = LogStore(Home.here()).create()

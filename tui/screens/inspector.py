@@ -22,19 +22,22 @@ if TYPE_CHECKING:
 
     from engine.queries import InspectedRequest, RequestLine
     from tui.look import Look
+    from tui.screens.compaction import Control
     from tui.slots import Ask
     from tui.theming import Themed
 
 
 class InspectorScreen(Screen[None]):
-    """``session``: an id, or the path of an exported file. ``turn``: which request to begin with, 0 for the newest."""
+    """``session``: an id, or the path of an exported file. ``turn``: which request to begin with, 0 for the newest.
+    ``control``: of a session that is open here."""
 
     CSS_PATH = themes.stylesheet("inspector")
     BINDINGS: ClassVar[list[BindingType]] = bound(INSPECTOR)
     VERTICAL_BREAKPOINTS = [(0, "-short"), (14, "-low"), (20, "-tall")]  # noqa: RUF012
 
-    def __init__(self, ask: Ask, session: str, turn: int = 0) -> None:
+    def __init__(self, ask: Ask, session: str, turn: int = 0, control: Control | None = None) -> None:
         super().__init__()
+        self._control = control
         self._ask, self._session, self._turn = ask, session, turn
         self.request: InspectedRequest | None = None
         self.requests: tuple[RequestLine, ...] = ()
@@ -164,6 +167,16 @@ class InspectorScreen(Screen[None]):
         row = self.rows[self.list.index]
         title = f"request {self.request.number}   {row.layer} {row.title}"
         self.app.push_screen(BytesScreen(title, sections(self.request, row)))
+
+    def action_compactions(self) -> None:
+        from tui.screens.compaction import CompactionScreen
+
+        self.app.push_screen(CompactionScreen(self._ask, self._session, self._control))
+
+    def action_costs(self) -> None:
+        from tui.screens.inspector_costs import CostsScreen
+
+        self.app.push_screen(CostsScreen(self._ask, self._session))
 
     def on_line_list_opened(self) -> None:
         self.action_bytes()

@@ -36,6 +36,9 @@ class LineList(ScrollView, can_focus=True):
     class Opened(Message):
         """A person wants the chosen line."""
 
+    class Moved(Message):
+        """Another line was chosen."""
+
     def __init__(self, look: Look, *, id: str) -> None:
         super().__init__(id=id)
         self.look = look
@@ -52,9 +55,13 @@ class LineList(ScrollView, can_focus=True):
 
     def action_move(self, lines: int) -> None:
         if self.length:
-            self.index = min(max(0, self.index + lines), self.length - 1)
+            self._go(min(max(0, self.index + lines), self.length - 1))
             self._reveal()
-            self.refresh()
+
+    def _go(self, index: int) -> None:
+        self.index = index
+        self.refresh()
+        self.post_message(self.Moved())
 
     def action_page(self, pages: int) -> None:
         self.action_move(pages * max(1, self.size.height - 1))
@@ -65,8 +72,7 @@ class LineList(ScrollView, can_focus=True):
         if index < self.length:
             if index == self.index:
                 self.post_message(self.Opened())
-            self.index = index
-            self.refresh()
+            self._go(index)
 
     def on_resize(self) -> None:
         self._fit()

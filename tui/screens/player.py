@@ -287,6 +287,9 @@ class PlayerScreen(Screen["str | None"]):
 
     # --- what the widgets say ----------------------------------------------------------------------------------------
 
+    def on_cache_pane_opened(self) -> None:
+        self.action_inspect()
+
     def on_timeline_scrubbed(self, message: Timeline.Scrubbed) -> None:
         self.go_to(message.position)
 

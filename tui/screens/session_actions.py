@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tui.app import WorkbenchApp
+    from tui.screens.compaction import Control
 
     Base = Screen[None]
 else:
@@ -118,7 +119,22 @@ class SessionActions(Base):
 
     def action_inspector(self) -> None:
         if self.bench.link.session:
-            self.app.push_screen(slots.inspector(self.bench.ask, self.bench.link.session))
+            self.app.push_screen(slots.inspector(self.bench.ask, self.bench.link.session, control=self._control()))
+
+    def action_compactions(self) -> None:
+        if self.bench.link.session:
+            self.app.push_screen(slots.compactions(self.bench.ask, self.bench.link.session, self._control()))
+
+    def _control(self) -> Control:
+        """What a screen over this one can do to the session that is open."""
+        from tui.screens.compaction import Control
+
+        link = self.bench.link
+        return Control(
+            send=link.send,
+            automatic=lambda: link.state is None or link.state.compaction != "off",
+            seq=lambda: link.state.seq if link.state else 0,
+        )
 
     def action_replay(self) -> None:
         if self.bench.link.session:

@@ -241,6 +241,9 @@ class Workbench(SessionActions, Reading, Screen[None]):
         text = message.text
         self.bench.link.send(lambda session: EditTodo(session, text))
 
+    def on_cache_pane_opened(self) -> None:
+        self.action_inspector()
+
     def on_approvals_pane_answer(self) -> None:
         self.action_answer()
 
