@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from engine.events import Event
+from engine.compaction.visible import in_force, last_summary
+from engine.events import Compacted, Event
 from engine.prompt.build import build, digest
 from engine.prompt.cache_rules import rules_for
 from engine.prompt.prefix import Block, Count, cut, shared
@@ -15,12 +16,18 @@ from engine.prompt.tokens import count as count_tokens
 from engine.state import TaskState, fold
 
 CLOCK = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?|\b\d{10,}\b")
+REWRITTEN = {
+    "offload": "results put aside",
+    "drop": "superseded results dropped",
+    "digest": "results cut down to what mattered",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
     """A request as it was sent, and what the log knows about how it came to be. ``exact``: whether its digest is the
-    one that was stored when it was sent, None when none was."""
+    one that was stored when it was sent, None when none was. summary: the compaction it starts from. standing: the
+    compaction because of which a call's result is not sent whole. in_force and undone: numbers of compactions."""
 
     turn: int
     model: str
@@ -29,8 +36,9 @@ class Sent:
     rendered: int = 0
     reason: str = ""
     summary: int = 0
-    offload: int = 0
-    offloaded: frozenset[str] = frozenset()
+    standing: Mapping[str, Compacted] = field(default_factory=dict)
+    in_force: frozenset[int] = frozenset()
+    undone: frozenset[int] = frozenset()
     exact: bool | None = None
 
 
@@ -52,8 +60,7 @@ def sent(events: Sequence[Event], place: int, count: Count = count_tokens) -> Se
         raise ValueError(f"event {place} starts no turn")
     request = build(past, fold(past, TaskState(session=started.session)))
     rendered = next(e for e in reversed(past) if e.type == "prompt_rendered")
-    compactions = [e for e in past if e.type == "compacted"]
-    offloads = [e for e in compactions if e.offloaded or e.texts]
+    compactions, summary = in_force(past), last_summary(past)
     return Sent(
         turn=started.turn,
         model=started.model,
@@ -61,9 +68,10 @@ def sent(events: Sequence[Event], place: int, count: Count = count_tokens) -> Se
         blocks=cut(request, rules_for(started.model).tools_first, count),
         rendered=rendered.seq,
         reason=rendered.reason,
-        summary=max((e.number for e in compactions if e.kind in ("summary", "handoff")), default=0),
-        offload=max((e.number for e in offloads), default=0),
-        offloaded=frozenset(call for e in offloads for call in (*e.offloaded, *e.texts)),
+        summary=summary.number if summary else 0,
+        standing={call: e for e in compactions for call in (*e.offloaded, *e.texts)},
+        in_force=frozenset(e.number for e in compactions),
+        undone=frozenset(e.number for e in past if e.type == "compaction_undone"),
         exact=digest(request) == started.digest if started.digest and not _copied(events[0], started.seq) else None,
     )
 
@@ -101,9 +109,18 @@ def _cause(before: Sent, now: Sent, same: int) -> str:
         return f"the prompt was rendered again: {now.reason} ({what})" if again else what
     if now.summary > before.summary:
         return f"history rewritten at compaction {now.summary}"
-    if now.offload > before.offload and before.blocks[same].call_id in now.offloaded:
-        return f"results put aside at compaction {now.offload}"
+    if taken_back := now.undone & before.in_force:
+        return f"history restored: {_numbered(sorted(taken_back))} taken back"
+    call = before.blocks[same].call_id
+    if (made := now.standing.get(call)) is not None and made != before.standing.get(call):
+        return f"{REWRITTEN.get(made.kind, 'results put aside')} at compaction {made.number}"
     return _in_history(before.blocks, now.blocks, same)
+
+
+def _numbered(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"compaction {numbers[0]} was"
+    return f"compactions {', '.join(map(str, numbers[:-1]))} and {numbers[-1]} were"
 
 
 def _in_prompt(before: Sent, now: Sent, same: int) -> str:

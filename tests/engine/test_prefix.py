@@ -15,7 +15,7 @@ from engine.prompt.build import build, digest
 from engine.prompt.cache_rules import ANTHROPIC, OPENAI, PREFIX, SCRIPT, CacheRules, rules_for
 from engine.prompt.causes import Sent, compare, differing_byte, sent
 from engine.prompt.inspect import Inspector
-from engine.prompt.layers import render
+from engine.prompt.layers import outdated, render
 from engine.prompt.prefix import Block, cut, fitted, predict, shared, size
 from engine.prompt.request import Message, ModelRequest, ResultPart
 from engine.state import fold
@@ -136,6 +136,38 @@ def test_6_compaction() -> None:
 def test_7_offload() -> None:
     offload = ev.Compacted(number=1, kind="offload", reason="full", offloaded=("c1",))
     assert cause(talk(), [*talk(), offload]) == "results put aside at compaction 1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("drop", "superseded results dropped"), ("digest", "results cut down to what mattered")]
+)
+def test_7_results_that_give_way_to_a_text(kind: str, words: str) -> None:
+    made = ev.Compacted.model_validate({"number": 3, "kind": kind, "reason": "full", "texts": {"c2": "[gone]"}})
+    assert cause(talk(), [*talk(), made]) == f"{words} at compaction 3"
+    assert cause([*talk(), made], [*talk(), made, offload(4, "c2", "c1")]) == "results put aside at compaction 4"
+
+
+def offload(number: int, *calls: str) -> ev.Compacted:
+    return ev.Compacted(number=number, kind="offload", reason="full", offloaded=calls)
+
+
+def test_7_a_compaction_that_was_taken_back() -> None:
+    summary = ev.Compacted(number=2, kind="summary", reason="full", keep_from=8, summary="so far", ledger="facts")
+    compacted = numbered([*talk(), offload(1, "c3"), summary])
+    undone = [ev.CompactionUndone(number=n) for n in (2, 1)]
+    assert cause(compacted, [*compacted, undone[0]]) == "history restored: compaction 2 was taken back"
+    assert cause(compacted, [*compacted, *undone]) == "history restored: compactions 1 and 2 were taken back"
+    again = summary.model_copy(update={"number": 3})
+    assert cause([*compacted, undone[0]], [*compacted, undone[0], again]) == "history rewritten at compaction 3"
+    assert not compare(last_of(talk()), last_of([*compacted, *undone])).breaks
+
+
+def test_8_a_refresh_of_an_old_prompt_says_what_it_was_written_with() -> None:
+    old = render(specs()[:-1], RENDERED.catalogue)
+    reason = outdated(old, RENDERED)
+    again = RENDERED.model_copy(update={"reason": f"refreshed: {reason}"})
+    found = cause(talk(rendered=old), [*talk(rendered=old), again])
+    assert found.startswith(f"the prompt was rendered again: refreshed: written with other tools: +{specs()[-1].name}")
 
 
 def test_8_the_prompt_rendered_again() -> None:

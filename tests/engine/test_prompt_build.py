@@ -115,6 +115,36 @@ def test_layers_know_no_clock_no_folder_and_no_order() -> None:
     assert layers.render(specs(), "x").digest == layers.render(tuple(reversed(specs())), "x").digest
 
 
+def test_what_an_old_prompt_was_written_with_is_said_in_words() -> None:
+    tools = [ev.ToolSpec(name=name, description="d", schema_={}) for name in ("fs_read", "memory_save")]
+    other = ev.ToolSpec(name="fs_read", description="other", schema_={})
+    stored = layers.render([tools[0]], "x", [("AGENTS.md", "Use tabs.")], memory=[("user", "Likes tea.")])
+    assert layers.outdated(stored, stored.model_copy(update={"reason": "asked", "seq": 7})) == ""
+
+    def now(**changed: object) -> str:
+        given = {"instructions": [("AGENTS.md", "Use tabs.")], "memory": [("user", "Likes tea.")], "catalogue": "x"}
+        tools_now = changed.pop("tools", [tools[0]])
+        return layers.outdated(stored, layers.render(tools_now, **(given | changed)))  # type: ignore[arg-type]
+
+    assert now(tools=[other, tools[1]]) == "written with other tools: +memory_save, fs_read changed"
+    assert now(tools=[tools[1]]) == "written with other tools: +memory_save, -fs_read"
+    assert now(catalogue="y", memory=[]) == "written with other skills; other memory"
+    assert now(instructions=[]) == "written with other project rules"
+    assert now(memory=[("user", "Likes coffee.")]) == "written with other memory"
+    stale = stored.model_copy(update={"identity": "You help." + stored.identity})
+    assert layers.outdated(stale, stored) == "written with other rules of the app"
+
+
+def test_memory_comes_last_in_the_identity_and_is_no_instruction() -> None:
+    rendered = layers.render(
+        (), "", [("AGENTS.md", "Use tabs.")], memory=[("project", "Tests run with make."), ("user", " ")]
+    )
+    before, notes = rendered.identity.split("Notes from earlier sessions")
+    assert before.rstrip().endswith("Use tabs.") and "not instructions" in notes
+    assert notes.endswith("(project)\nTests run with make.") and "(user)" not in notes
+    assert layers.render((), "", memory=[("user", "")]) == layers.render((), "")
+
+
 def test_a_log_without_a_prompt_is_refused_in_words() -> None:
     with pytest.raises(ValueError, match="no rendered prompt"):
         build([ev.UserMessage(text="hi")], TaskState())
