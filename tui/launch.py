@@ -35,6 +35,15 @@ def open_workbench(
     return app.return_code or 0
 
 
+def open_linear(options: EngineOptions, task: str = "", resume: str = "", newest: bool = False) -> int:
+    """The same session by lines, without a screen. Returns the exit code."""
+    from engine.commands import OpenSession
+    from tui.linear.desk import open_desk
+    from tui.signs import ASCII, signs_for
+
+    return open_desk(options, _engine, OpenSession(resume, newest, task), ascii=signs_for() is ASCII)
+
+
 def open_replay(options: EngineOptions, session: str = "", factory: Factory | None = None) -> int:
     """Watch stored sessions in this terminal: the list, or ``session`` at once; then the workbench, when the person
     wants to go on with one. Returns the exit code."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import gc
+import os
 import sys
 from importlib import import_module
 
@@ -68,6 +69,11 @@ def _workbench(args: list[str]) -> int:
     )
     parser.add_argument("task", nargs="*", metavar="TASK", help="what the agent should do, in your own words")
     add_engine_options(parser)
+    parser.add_argument(
+        "--linear",
+        action="store_true",
+        help="lines instead of a screen: for screen readers, and of itself where TERM is dumb",
+    )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     parsed = parser.parse_args(args)
     if parsed.version:
@@ -97,6 +103,10 @@ def _open(options: EngineOptions, task: str, parsed: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
+    if parsed.linear or os.environ.get("TERM") in ("dumb", "unknown"):
+        from tui.launch import open_linear
+
+        return open_linear(options, task=task, resume=parsed.resume, newest=parsed.newest)
     # A collection in the midst of imports finds nothing and takes a sixth of the start; the app turns it on again.
     gc.disable()
     from tui.launch import open_workbench

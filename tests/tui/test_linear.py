@@ -1,0 +1,178 @@
+"""The workbench by lines: everything in words, and no sentence approves anything."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import events as ev
+from engine.commands import AnswerQuestion, Compact, Decide, Interrupt, OpenSession, SendMessage, TakeBack
+from engine.options import EngineOptions
+from tests.tui.fake_engine import FakeHandle
+from tui.linear import desk as linear
+from tui.linear.desk import Desk
+from tui.linear.words import Narrator
+
+HOSTILE = "git\x1b[2J push \u202e[/] рm"
+
+
+class Room:
+    """A desk with its engine, and every line it said."""
+
+    def __init__(self, folder: Path) -> None:
+        self.said: list[str] = []
+        self.engine = FakeHandle(EngineOptions(cwd=folder))
+        self.desk = Desk(lambda _: self.engine, self.engine.options, self.said.append, ascii=False)
+        self.desk.start(OpenSession())
+        self.until(lambda: "is open" in self.text, "the session is open")
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.said)
+
+    def until(self, holds: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + 10
+        while not holds():
+            assert time.monotonic() < end, f"never happened: {what}\n{self.text}"
+            time.sleep(0.002)
+
+    def tell(self, *events: ev.Event, then: str) -> None:
+        self.engine.tell(*events)
+        self.until(lambda: then in self.text, then)
+
+    def hear(self, line: str) -> bool:
+        return self.desk.hear(line + "\n")
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    monkeypatch.setattr(linear, "HEARD", 0.0)
+    made = Room(tmp_path)
+    yield made
+    made.desk.close()
+
+
+def asked(id: str = "a1", **more: object) -> ev.ApprovalRequested:
+    who = dict(id=id, digest="d1", call_id="c1", tool="shell_run", kind="command", cwd="/src", policy="workspace")
+    why = dict(subject=HOSTILE, risk="high", reasons=("leaves this machine",), effects=("send 3 commits",))
+    return ev.ApprovalRequested.model_validate(who | why | more)
+
+
+def test_a_message_goes_out_and_what_happens_comes_in_words(room: Room) -> None:
+    room.hear("Fix the login test")
+    assert room.engine.commands(SendMessage) == [SendMessage("s1", "Fix the login test")]
+    room.tell(
+        ev.UserMessage(text="Fix the login test"),
+        ev.RunStarted(),
+        ev.AssistantMessage(turn=1, model="m/m", blocks=(ev.TextBlock(text="I look."),)),
+        ev.ToolStarted(call_id="c1", turn=1, name="shell_run", title="pytest"),
+        ev.ToolResult(call_id="c1", turn=1, name="shell_run", status="error", text="one\n" * 30, summary="1 failed"),
+        ev.RunFinished(reason="finished"),
+        then="finished",
+    )
+    for line in ("You: Fix the login test", "Agent: I look.", "Running shell_run pytest", "FAILED: shell_run pytest"):
+        assert line in room.text
+    assert "18 more lines" in room.text
+    assert room.text.count("  one") == linear_shown()
+    room.hear("/show 1")
+    assert room.text.count("\none") >= 30
+
+
+def linear_shown() -> int:
+    from tui.linear.words import SHOWN_LINES
+
+    return SHOWN_LINES
+
+
+def test_only_an_exact_word_approves(room: Room) -> None:
+    room.tell(ev.RunStarted(), asked(), then="APPROVAL NEEDED")
+    assert "high risk" in room.text and "send 3 commits" in room.text and "leaves this machine" in room.text
+    assert "\x1b" not in room.text and "\u202e" not in room.text and "careful:" in room.text
+    for line in ("yes please do it", "y y", "yep", "always", "d", "so"):
+        room.hear(line)
+    assert not room.engine.commands(Decide)
+    assert [command.text for command in room.engine.commands(SendMessage)] == [
+        "yes please do it", "y y", "yep", "always", "d", "so",
+    ]  # fmt: skip
+    room.hear("y")
+    assert room.engine.commands(Decide) == [Decide("s1", "a1", "d1", "once")]
+
+
+def test_requests_are_read_out_one_at_a_time(room: Room) -> None:
+    room.tell(ev.RunStarted(), asked(), asked("a2", subject="rm -rf build"), then="One more request waits")
+    assert "rm -rf build" not in room.text
+    room.hear("d it is Friday")
+    assert "rm -rf build" in room.text
+    room.hear("S")
+    decided = room.engine.commands(Decide)
+    assert [(one.id, one.choice, one.reason) for one in decided] == [
+        ("a1", "deny", "it is Friday"),
+        ("a2", "session", ""),
+    ]
+
+
+def test_a_line_begun_before_the_request_does_not_answer_it(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear, "HEARD", 60.0)
+    room.tell(ev.RunStarted(), asked(), then="APPROVAL NEEDED")
+    room.hear("y")
+    assert not room.engine.commands(Decide) and not room.engine.commands(SendMessage)
+    assert "did not count" in room.text
+    room.hear("/again")
+    assert room.text.count("APPROVAL NEEDED") == 2
+
+
+def test_a_request_settled_elsewhere_is_not_answered(room: Room) -> None:
+    room.tell(ev.RunStarted(), asked(), then="APPROVAL NEEDED")
+    room.tell(ev.ApprovalDecided(id="a1", digest="d1", choice="deny", by="timeout"), then="no answer in time")
+    room.hear("y")
+    assert not room.engine.commands(Decide)
+    assert room.engine.commands(SendMessage) == [SendMessage("s1", "y")]
+
+
+def test_a_question_takes_a_number_or_words(room: Room) -> None:
+    question = ev.QuestionAsked(id="q1", call_id="c1", question="Which?", options=("red", "blue"))
+    room.tell(ev.RunStarted(), question, then="QUESTION")
+    room.hear("")
+    assert not room.engine.commands(AnswerQuestion)
+    room.hear("2")
+    assert room.engine.commands(AnswerQuestion) == [AnswerQuestion("s1", "q1", "blue")]
+
+
+def test_commands_of_the_line(room: Room) -> None:
+    room.engine.tell(ev.TodoChanged(text="- [ ] one", items=(ev.TodoItem(text="one"),)))
+    room.until(lambda: "Todo: 0 of 1" in room.text, "the todo list")
+    room.until(lambda: room.desk.link.state is not None and bool(room.desk.link.state.todo_text), "the state")
+    for line in (
+        "/stop",
+        "/back",
+        "/follow then this",
+        "/compact paths",
+        "/status",
+        "/todo",
+        "/show 9",
+        "/help",
+        "/nope",
+    ):
+        assert room.hear(line)
+    kinds = (Interrupt, TakeBack, SendMessage, Compact)
+    assert [command for command in room.engine.sent if isinstance(command, kinds)] == [
+        Interrupt("s1"), TakeBack("s1"), SendMessage("s1", "then this", "follow_up"), Compact("s1", "paths"),
+    ]  # fmt: skip
+    for said in ("todo 0 of 1 done", "- [ ] one", "no result 9", "/follow TEXT", "no /nope"):
+        assert said in room.text
+    assert not room.hear("/quit")
+
+
+def test_a_log_that_cannot_be_written_is_said(room: Room) -> None:
+    room.engine.show(ev.LogHealth(session="s1", saving=False, error="disk full"))
+    room.until(lambda: "nothing is being saved: disk full" in room.text, "the warning")
+
+
+@pytest.mark.parametrize("status", ["ok", "error", "denied", "cancelled", "skipped"])
+def test_every_outcome_has_a_word(status: str) -> None:
+    words = {"ok": "done", "error": "FAILED", "denied": "DENIED", "cancelled": "CANCELLED", "skipped": "not run"}
+    result = ev.ToolResult.model_validate(dict(call_id="c", turn=1, name="fs_read", status=status, text="x"))
+    assert Narrator().tell(result)[0].startswith(words[status])
