@@ -120,22 +120,22 @@ def fates(past: Sequence[Event], now: Sequence[Event]) -> tuple[q.FactFate, ...]
     spoken = [e for e in sent if e.type != "tool_result" or not instead.get(e.call_id, " ")]
     recent, pointed, all_sent = _facts(extract(whole)), _facts(extract(spoken)), _facts(extract(sent))
     return tuple(
-        q.FactFate(group, text, _fate((group, _plain(text)), text, ledger, recent, pointed, all_sent))  # type: ignore[arg-type]
+        q.FactFate(group, text, _fate(text, ledger, recent, pointed, all_sent))  # type: ignore[arg-type]
         for group, text in _entries(extract(past))
     )
 
 
 def _fate(
-    key: tuple[str, str],
     text: str,
     ledger: str,
-    recent: set[tuple[str, str]],
-    pointed: set[tuple[str, str]],
-    all_sent: set[tuple[str, str]],
+    recent: set[str],
+    pointed: set[str],
+    all_sent: set[str],
 ) -> str:
     """The best place it has: whole before cut, in the request before in an artifact."""
     if f"- {text}" in ledger:
         return "ledger"
+    key = _plain(text)
     if key in recent:
         return "recent"
     if key in pointed:
@@ -144,8 +144,9 @@ def _fate(
     return "shortened" if key in all_sent or known in ledger else "left_out"
 
 
-def _facts(ledger: Ledger) -> set[tuple[str, str]]:
-    return {(group, _plain(text)) for group, text in _entries(ledger)}
+def _facts(ledger: Ledger) -> set[str]:
+    """By their text alone: what was said last may stand as a goal where the first words are not looked at."""
+    return {_plain(text) for _, text in _entries(ledger)}
 
 
 def _entries(ledger: Ledger) -> Iterator[tuple[str, str]]:

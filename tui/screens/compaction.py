@@ -124,7 +124,7 @@ class CompactionScreen(Screen[None]):
         at = numbers.index(self._number) if self._number in numbers and not at_newest else len(listed) - 1
         if self._number in numbers and self.found is None:
             at = numbers.index(self._number)
-        self.list.styles.height = min(len(listed), max(3, self.size.height // 4)) + 1
+        self.list.styles.height = min(len(listed), max(3, self.size.height // 4))
         self.list.show(len(listed), lambda n, width: lines.compaction_line(self.listed[n], width, self.look), at)
         self._choose()
         self.query_one("#compaction-head").refresh()
@@ -152,7 +152,7 @@ class CompactionScreen(Screen[None]):
 
     def _say(self, words: str) -> None:
         self.found, self._lines = None, []
-        self.list.styles.height = 2
+        self.list.styles.height = 1
         self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
         self.text.show(0, lambda n, width: Text())
 

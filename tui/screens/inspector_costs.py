@@ -45,7 +45,7 @@ class CostsScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Line(lambda width: Text(TITLE), id="inspector-head")
-        yield Line(lambda width: costs.heading_line(width - 1, self.look), id="inspector-headings")
+        yield Line(lambda width: costs.heading_line(width - 2, self.look), id="inspector-headings")
         self.list = LineList(self.look, id="inspector-list")
         yield self.list
         yield Line(self._sentences, id="inspector-sentences")
