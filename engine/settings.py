@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 PROJECT_FILE = Path(".agent-tui") / "config.toml"
+UI_SWITCHES = ("animations", "title", "bell", "notify")
 DEFAULT, ENVIRONMENT, COMMAND_LINE = "default", "environment", "command line"
 
 
@@ -43,6 +44,9 @@ class UiSettings:
 
     theme: str = ""
     animations: bool = True
+    title: bool = True
+    bell: bool = True
+    notify: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ class Settings:
 
     @property
     def ui(self) -> UiSettings:
-        return UiSettings(str(self.values["theme"]), bool(self.values["ui.animations"]))
+        return _ui(self.values)
 
 
 def load(
@@ -135,9 +139,13 @@ def ui_settings(home: Home, env: Mapping[str, str]) -> UiSettings:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         data = {}
     ui = data.get("ui")
-    found = {"theme": data.get("theme"), "ui.animations": ui.get("animations") if isinstance(ui, dict) else None}
-    values = {name: _first(KEYS[name], env.get(KEYS[name].env), value) for name, value in found.items()}
-    return UiSettings(str(values["theme"]), bool(values["ui.animations"]))
+    table = ui if isinstance(ui, dict) else {}
+    found = {"theme": data.get("theme")} | {f"ui.{name}": table.get(name) for name in UI_SWITCHES}
+    return _ui({name: _first(KEYS[name], env.get(KEYS[name].env), value) for name, value in found.items()})
+
+
+def _ui(values: Mapping[str, Value]) -> UiSettings:
+    return UiSettings(str(values["theme"]), **{name: bool(values[f"ui.{name}"]) for name in UI_SWITCHES})
 
 
 class _Layers:

@@ -88,6 +88,9 @@ KEYS: dict[str, Key] = {
         ),
         Key("limits.repeats", int, 5, "times the very same call may follow itself"),
         Key("ui.animations", bool, True, "let things move on screen"),
+        Key("ui.title", bool, True, "say in the terminal's title how things stand"),
+        Key("ui.bell", bool, True, "ring when something waits for you and you look elsewhere"),
+        Key("ui.notify", bool, True, "ask the terminal for a desktop notification then"),
     )
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import gc
+import os
 import signal
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +19,7 @@ from engine.settings import SettingError, write_setting
 from tui import slots
 from tui.actions import BY_SLASH, bindings
 from tui.asking import TYPING_PAUSE, Asking
+from tui.attention import Attention
 from tui.bridge import FRAME
 from tui.link import Factory, Link
 from tui.screens.workbench import Workbench
@@ -82,6 +84,8 @@ class WorkbenchApp(Themed):
         self._dialog: tuple[str, Screen[Any]] | None = None
         self._pause: Timer | None = None
         self._leaving = False
+        self._hung_up = False
+        self.attention = Attention(self._to_terminal, self.ui_settings, os.environ.get("TERM", ""))
         self.bench = Workbench(self)
 
     def get_default_screen(self) -> Screen[Any]:
@@ -145,6 +149,7 @@ class WorkbenchApp(Themed):
         gc.freeze()
         gc.enable()
         self.follow_themes()
+        self.attention.begin()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._on_signal, number)
@@ -153,6 +158,7 @@ class WorkbenchApp(Themed):
         if number == signal.SIGHUP:
             # Nobody reads the terminal any more: what is painted now would only fill the queue of its writer.
             self._begin_batch()
+            self._hung_up = True
         self._leave()
 
     # --- from the engine ---------------------------------------------------------------------------------------------
@@ -189,6 +195,7 @@ class WorkbenchApp(Themed):
                 self.asking.feed(event.events)
             elif event.type == "state_changed":
                 self.mode = event.state.approve
+                self.attention.follow({event.session: event.state}, self.link.session, self.app_focus)
             else:
                 self.asking.feed((event,))
             if event.type == "notice" and event.level == "danger":
@@ -262,6 +269,11 @@ class WorkbenchApp(Themed):
         self.present()
 
     # --- what a person can do anywhere -------------------------------------------------------------------------------
+
+    def _to_terminal(self, sequence: str) -> None:
+        """What concerns the terminal and not the screen."""
+        if self._driver is not None and not (self.is_headless or self._hung_up):
+            self._driver.write(sequence)
 
     def say(self, text: str, warn: bool = False) -> None:
         """A passing word to the person."""
@@ -349,4 +361,5 @@ class WorkbenchApp(Themed):
 
     async def _close_and_exit(self, result: str) -> None:
         await asyncio.to_thread(self.link.close)
+        self.attention.end()
         self.exit(result)

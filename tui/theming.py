@@ -44,7 +44,7 @@ class Themed(App[str]):
         self._ours: tuple[str, ...] = ()
         self._stop_following: Callable[[], None] = lambda: None
         self.theme_problems = self.load_themes()
-        settings = ui_settings(self.home, env)
+        self.ui_settings = settings = ui_settings(self.home, env)
         wanted = (name for name in (theme, settings.theme) if name in self.available_themes)
         self.theme = next(wanted, themes.default_name(env))
         if not settings.animations:
