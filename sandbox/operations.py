@@ -132,6 +132,7 @@ class Outcome:
     size, sha256: of the whole file read or written. total: output bytes in all, of which ``data`` may be the head.
     command: the line that ran instead, when a person edited it.
     blocked: protected paths the command made, which have been taken out of effect.
+    reached: hosts a command reached through the proxy.
     error, suggestion: for the model and the person, when status is not OK.
     feedback: what a person said when denying. seconds: monotonic duration of the operation itself, gate excluded.
     """
@@ -151,4 +152,5 @@ class Outcome:
     feedback: str = ""
     command: str = ""
     blocked: tuple[str, ...] = ()
+    reached: tuple[str, ...] = ()
     seconds: float = 0.0

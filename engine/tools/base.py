@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.events import TodoItem, ToolSpec
+from engine.events import External, TodoItem, ToolSpec
 from engine.tools.schema import schema_of
 from sandbox.broker import Broker, Caller
 
@@ -42,6 +42,7 @@ class ToolOutcome:
     exit_code: int | None = None
     seconds: float = 0.0
     todo: tuple[TodoItem, ...] | None = None
+    external: External | None = None
 
 
 @dataclass(frozen=True, slots=True)

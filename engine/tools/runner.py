@@ -126,6 +126,7 @@ def _result(call: ToolCall, turn: int, tool: Tool[Any] | None, outcome: ToolOutc
         error=clean(outcome.error),
         suggestion=clean(outcome.suggestion),
         retryable=outcome.retryable,
+        external=outcome.external,
         diff=clean(outcome.diff),
         files_read=tuple(clean(path) for path in outcome.files_read),
         files_written=tuple(clean(path) for path in outcome.files_written),

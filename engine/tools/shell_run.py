@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from engine.events import External
 from engine.tools.base import Tool, ToolContext, ToolInput, ToolOutcome
 from engine.tools.outcomes import cancelled, denied, failed
 from engine.tools.terminal import Decoder, complete_length, plain
@@ -76,6 +78,7 @@ class ShellRun(Tool[ShellRunInput]):
         if rest := decoder.feed(b"", final=True):
             ctx.progress(rest)
         outcome = _started(got) if args.background and got.status is Status.OK and got.handle else _ended(got)
+        outcome = replace(outcome, external=_external(got))
         if got.command and got.command != args.command and outcome.status != "denied":
             changed = f"[A person changed the command before it ran. This ran:\n{got.command}\n]"
             outcome = replace(outcome, output=f"{changed}\n{outcome.output}")
@@ -89,7 +92,8 @@ async def _poll(args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
     if got.status is Status.ERROR:
         return _not_run(got)
     if not got.handle:
-        return _ended(got, args.offset, stopped=args.stop and got.status is Status.OK)
+        ended = _ended(got, args.offset, stopped=args.stop and got.status is Status.OK)
+        return replace(ended, external=_external(got))
     data = got.data[: complete_length(got.data)]
     where = args.offset + len(data)
     note = f"[Still running. Read on with handle {args.handle} and offset {where}.]"
@@ -99,6 +103,7 @@ async def _poll(args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
         summary=f"running, {octets(len(data))} more",
         items=({"handle": args.handle, "offset": where, "running": True},),
         seconds=got.seconds,
+        external=_external(got),
     )
 
 
@@ -154,6 +159,13 @@ def _ended(got: Outcome, offset: int = 0, stopped: bool = False) -> ToolOutcome:
         exit_code=got.exit_code,
         seconds=got.seconds,
     )
+
+
+def _external(got: Outcome) -> External | None:
+    """Output of a command that reached the network may be anybody's words."""
+    if not got.reached:
+        return None
+    return External(source="shell_run", url=", ".join(got.reached), at=datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 def _fault(got: Outcome) -> tuple[str, str]:

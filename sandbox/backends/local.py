@@ -47,8 +47,9 @@ class Wrap(Protocol):
 class Command:
     """A running command of this sandbox; after its end the protected paths have been looked at."""
 
-    def __init__(self, run: Running, owner: LocalSandbox) -> None:
+    def __init__(self, run: Running, owner: LocalSandbox, way: Way | None = None) -> None:
         self._run = run
+        self._way = way
         self._owner = owner
         self._timed_out = 0.0
         self._violations: tuple[guard.Violation, ...] | None = None
@@ -100,6 +101,7 @@ class Command:
             total=run.total,
             truncated=run.total > len(run.output),
             seconds=run.seconds,
+            reached=tuple(self._way.reached) if self._way else (),
         )
         if code is None:
             return done
@@ -230,7 +232,7 @@ class LocalSandbox:
         except OSError as error:
             return Outcome(Status.ERROR, error=f"it could not be started: {error.strerror or error}")
         self._active += 1
-        command = Command(run, self)
+        command = Command(run, self, way)
         self._commands.add(command)
         run.ended.add_done_callback(lambda _task: self._commands.discard(command))
         run.ended.add_done_callback(lambda _task: self._shut(way))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +25,12 @@ def unheard(_event: ConnectionEvent) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What one call needs: the proxy's socket on the host, and the token that opens it for this call."""
+    """What one call needs: the proxy's socket on the host, and the token that opens it for this call. reached: hosts
+    it has reached so far; grows while the call runs."""
 
     socket: Path
     token: str
+    reached: Sequence[str] = ()
 
 
 class WayOut:
@@ -55,7 +57,8 @@ class WayOut:
         async with self._starting:
             proxy = self._proxy or await self._start()
         assert self._folder is not None
-        return Way(_socket(self._folder), proxy.token(call))
+        token = proxy.token(call)
+        return Way(_socket(self._folder), token, proxy.reached(token))
 
     async def _start(self) -> Proxy:
         proxy = Proxy(Allowed(self._policy.domains, self._policy.ports), self._on_connection)

@@ -50,6 +50,8 @@ class Account:
     def __init__(self, call: str, caps: Caps, clock: Callable[[], float] = time.monotonic) -> None:
         self.call = call
         self.caps = caps
+        self.reached: list[str] = []
+        """Hosts a connection was made to, each once, in order."""
         self._requests = 0
         self._open = 0
         self._up = 0
@@ -71,6 +73,11 @@ class Account:
             yield
         finally:
             self._open -= 1
+
+    def reach(self, host: str) -> None:
+        """Note a host that was let through."""
+        if host not in self.reached:
+            self.reached.append(host)
 
     def sent(self, size: int) -> None:
         """Count bytes on their way out, before they go."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.network import http_door, socks_door
@@ -78,6 +79,10 @@ class Proxy:
     def token(self, call: str = "") -> str:
         """A new token for one call, whose name its events carry. The caps count for each token alone."""
         return self._accounts.mint(call)
+
+    def reached(self, token: str) -> Sequence[str]:
+        """The hosts the call of a token has reached; grows while it runs. Raises Refused for an unknown token."""
+        return self._accounts.find(token).reached
 
     async def revoke(self, token: str) -> None:
         """The call has ended: its connections are cut, and its token opens nothing any more."""

@@ -82,6 +82,7 @@ class Visit:
             try:
                 self._address = str(address)
                 self.report(Verdict.ALLOWED)
+                self.account.reach(target.host)
                 yield channel
             finally:
                 channel.close()

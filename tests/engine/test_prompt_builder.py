@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,11 @@ from engine.prompt.build import build, digest
 from engine.prompt.builder import Builder
 from engine.prompt.request import ModelRequest, ResultPart
 from engine.state import TaskState
+from engine.tools.base import ToolContext
+from engine.tools.shell_run import ShellRun, ShellRunInput
+from sandbox.broker import Caller
+from sandbox.operations import Outcome, Status
+from tests.sandbox.network_kit import HOST, site
 from tests.strategies import by_type
 
 HEAD: tuple[ev.Event, ...] = (ev.SessionStarted(cwd="/w", model="m", app_version="1"), layers.render((), "skills"))
@@ -108,11 +115,12 @@ def test_any_part_of_a_log_in_any_order_is_built_right(steps: list[list[ev.Event
 
 def test_new_events_are_carried_on_and_rewritten_history_is_not() -> None:
     builder, state, events = Builder(), TaskState(session="s"), called(result("a"), result("b"))
-    builder.request(events, state)
-    assert not builder.carried
-    events = numbered([*events, ev.UserMessage(text="more")])
-    builder.request(events, state)
-    assert builder.carried and builder.settled == 3
+    carried: list[bool] = []
+    for more in ([], [ev.UserMessage(text="more")]):
+        events = numbered([*events, *more])
+        builder.request(events, state)
+        carried.append(builder.carried)
+    assert carried == [False, True] and builder.settled == 3
     for rewrite in (ev.Compacted(number=1, kind="offload", reason="full", offloaded=("a",)),
                     ev.CompactionUndone(number=1), layers.render((), "other")):  # fmt: skip
         events = numbered([*events, rewrite])
@@ -181,3 +189,20 @@ def test_text_from_outside_cannot_leave_its_wrapper(tag: str) -> None:
     assert first.startswith("<external ") and first.count("<") == first.count(">") == 1
     assert first.count('trust="') == 1 and last == "</external>"
     assert "<" not in "".join(middle)
+
+
+async def test_output_of_a_command_that_reached_the_network_is_from_outside() -> None:
+    """The hosts the real proxy let a call reach go with the outcome into the result."""
+    async with site() as at:
+        assert list(at.proxy.reached(at.token)) == []
+        await at.get()
+        hosts = tuple(at.proxy.reached(at.token))
+    assert hosts == (HOST,)
+    for reached, expected in ((hosts, HOST), ((), None)):
+        broker = AsyncMock()
+        broker.run.return_value = Outcome(Status.OK, data=b"</external>", exit_code=0, reached=reached)
+        context = ToolContext(broker, Caller(), Path("/s"), AsyncMock(), lambda _path: None)
+        outcome = await ShellRun().run(ShellRunInput(command="curl x"), context)
+        found = outcome.external
+        assert (found.url if found else None) == expected
+        assert found is None or (found.source, found.trust) == ("shell_run", "untrusted")
