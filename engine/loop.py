@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine import events as ev
-from engine import limits
+from engine import limits, stages
 from engine.batch import Batch, MakeContext
 from engine.compact import Compactor, HandOff
 from engine.models.base import Model, ModelError
@@ -25,6 +25,8 @@ STEERED = "not started: the person sent a new message first"
 NO_MORE = "not started: {reason}"
 # How often one request may be compacted because the provider found it too long.
 OVERFLOWS = 3
+# How often the model is told that the task is not done without a call in between.
+REMINDERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +87,17 @@ class Loop:
     async def _work(self) -> Stop:
         while True:
             self._deliver("steer")
-            if self._session.answered:
+            if self._session.answered and not stages.missing(self._session.state):
                 return Stop("finished")
             if reason := self._exhausted():
                 return Stop("limit", reason)
             message = await self._turn()
             if message.calls:
                 await self._run_calls(message)
-            elif not self._waiting("steer"):
-                return self._ended(message)
+                for change in stages.changes(self._session.state):
+                    self._session.append(change)
+            elif not self._waiting("steer") and (stop := self._ended(message)):
+                return stop
 
     async def _turn(self) -> ev.AssistantMessage:
         """One answer. A request over the window is compacted and sent again, as long as that makes it smaller."""
@@ -136,14 +140,20 @@ class Loop:
         state = self._session.state
         return limits.reached(state) or limits.repeated(self._session.events, state.limits.repeats)
 
-    def _ended(self, message: ev.AssistantMessage) -> Stop:
+    def _ended(self, message: ev.AssistantMessage) -> Stop | None:
+        """Why the run ends with this answer; None when the task is not done and the model was told so."""
         if message.stop == "length":
             return Stop("failed", "the answer was cut off at the model's output limit")
         if message.stop == "refusal":
             return Stop("failed", "the model refused to answer")
         if denied := _given_up_after_denial(self._session.events):
             return Stop("denied", f"{denied} was denied")
-        return Stop("finished")
+        if not (lacking := stages.missing(self._session.state)):
+            return Stop("finished")
+        if _told_in_vain(self._session.events) >= REMINDERS:
+            return Stop("failed", f"the completion criteria do not hold: {'; '.join(lacking)}")
+        self._session.append(runtime.not_done(lacking))
+        return None
 
     def _waiting(self, kind: str) -> bool:
         return any(p.kind == kind for p in self._session.state.pending)
@@ -154,6 +164,16 @@ class Loop:
         for message in waiting:
             self._session.say(message.text, kind=kind, id=message.id)
         return bool(waiting)
+
+
+def _told_in_vain(events: list[ev.Event]) -> int:
+    """How often it was said that the task is not done since the last tool result, message or start of a run."""
+    times = 0
+    for event in reversed(events):
+        if event.type in ("tool_result", "user_message", "run_started"):
+            break
+        times += event.type == "runtime_update" and event.kind == "not done"
+    return times
 
 
 def _given_up_after_denial(events: list[ev.Event]) -> str:

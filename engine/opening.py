@@ -105,6 +105,7 @@ class Opener:
                 approve=self._mode(settings),
                 sandbox=parts.sandbox_words,
                 context_window=window,
+                done_when=self.options.done_when,
             )
         )
         _render_layers(session, found, folder)

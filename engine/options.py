@@ -12,6 +12,7 @@ class EngineOptions:
 
     approve: ask, deny, rules or sandboxed. base_url: of any OpenAI- or Anthropic-compatible server. sandbox: backend.
     limits: USD, seconds and counts; None is the configured limit. skills: names whose text enters the session.
+    done_when: conditions of being finished, as `engine.conditions` reads them.
     """
 
     cwd: Path = field(default_factory=Path.cwd)
@@ -20,6 +21,7 @@ class EngineOptions:
     approve: str = ""
     sandbox: str = ""
     skills: tuple[str, ...] = ()
+    done_when: tuple[str, ...] = ()
     max_turns: int | None = None
     max_tool_calls: int | None = None
     max_tokens: int | None = None

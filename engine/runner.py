@@ -24,6 +24,7 @@ from engine.loop import Loop, Stop
 from engine.models.base import Model, ModelError
 from engine.prompt.runtime import Surroundings
 from engine.session import Session
+from engine.stages import check_criteria
 from engine.text import clean
 from engine.todo_file import TodoFile
 from engine.tools.base import ToolContext
@@ -116,6 +117,8 @@ class Runner:
                 self._parts.broker.set_mode(str(command.value))
             elif command.name == "limits":
                 ev.Limits.model_validate(command.value)
+            elif command.name in ("done_when", "stages"):
+                check_criteria(command.name, command.value)
         except (ModelError, ValueError) as error:
             hint = error.suggestion if isinstance(error, ModelError) else ""
             self.session.append(ev.Notice(level="warn", text=f"{command.name} not changed: {error}", hint=hint))

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from engine import events as ev
-from engine.events import Event, Limits, TodoItem, Usage
+from engine.events import Event, Limits, Stage, TodoItem, Usage
+from engine.facts import evidence
 
 KEPT_TURNS = 200
 TITLE_LENGTH = 60
@@ -83,6 +84,9 @@ class TaskState:
     limit, interrupted, denied, failed, no_model). run_turns, run_calls, run_usage, run_cost, run_seconds count within
     the present run, which is what limits apply to; the others count the session. Money in USD, time in seconds.
     unpriced: answers whose price is not known, so that ``cost`` is a lower bound.
+    task_stage: which of ``stages`` the task is in, empty when all are done. tests_pass: of the last test run since a
+    file was written, None when there was none. sources: addresses outside that were read. commands: (call id, line) of
+    shell calls without a result. failed_commands: command lines whose last run failed.
     context_tokens: prompt and answer of the last request, which is what the next one starts from.
     """
 
@@ -127,6 +131,13 @@ class TaskState:
     suggestion: str = ""
     compactions: int = 0
     compaction: str = "auto"
+    done_when: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    task_stage: str = ""
+    tests_pass: bool | None = None
+    sources: tuple[str, ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+    failed_commands: tuple[str, ...] = ()
 
     @property
     def hit_rate(self) -> float | None:
@@ -174,6 +185,9 @@ def _session_started(state: TaskState, e: ev.SessionStarted) -> Change:
         approve=e.approve,
         sandbox=e.sandbox,
         context_window=e.context_window,
+        done_when=e.done_when,
+        stages=e.stages,
+        task_stage=e.stages[0].name if e.stages else "",
     )
 
 
@@ -241,6 +255,7 @@ def _assistant_message(state: TaskState, e: ev.AssistantMessage) -> Change:
         calls=state.calls + len(calls),
         run_calls=state.run_calls + len(calls),
         open_calls=tuple(OpenCall(c.id, c.name) for c in calls),
+        commands=tuple((c.id, str(c.input.get("command", ""))) for c in calls if c.name == "shell_run"),
         turns=(*state.turns, row)[-KEPT_TURNS:] if u.input or u.output else state.turns,
         context_tokens=u.input + u.output if u.input else state.context_tokens,
         stage="running tools" if calls else state.stage,
@@ -268,7 +283,23 @@ def _tool_result(state: TaskState, e: ev.ToolResult) -> Change:
         files_written=_joined(state.files_written, e.files_written),
         seconds=state.seconds + e.seconds,
         run_seconds=state.run_seconds + e.seconds,
+        **evidence(state, e),
     )
+
+
+def _stage_changed(state: TaskState, e: ev.StageChanged) -> Change:
+    return dict(task_stage=e.stage)
+
+
+def _criteria_changed(name: str, value: Any) -> Change:
+    """New conditions or stages; nonsense from an edited or foreign file changes nothing."""
+    try:
+        if name == "done_when":
+            return dict(done_when=TypeAdapter(tuple[str, ...]).validate_python(value))
+        stages = TypeAdapter(tuple[Stage, ...]).validate_python(value)
+    except ValidationError:
+        return {}
+    return dict(stages=stages, task_stage=stages[0].name if stages else "")
 
 
 def _approval_requested(state: TaskState, e: ev.ApprovalRequested) -> Change:
@@ -302,6 +333,8 @@ def _setting_changed(state: TaskState, e: ev.SettingChanged) -> Change:
         except ValidationError:
             # Nonsense from an edited or foreign file changes nothing; the event itself stays to be seen.
             return {}
+    if e.name in ("done_when", "stages"):
+        return _criteria_changed(e.name, e.value)
     if e.name == "compaction":
         return dict(compaction=e.value) if e.value in ("auto", "off") else {}
     return {e.name: e.value} if e.name in ("model", "approve", "title", "context_window") else {}
@@ -349,6 +382,7 @@ _STEPS = cast(
         "question_answered": _answered,
         "todo_changed": _todo_changed,
         "setting_changed": _setting_changed,
+        "stage_changed": _stage_changed,
         "compacted": _compacted,
         "compaction_undone": _compaction_undone,
     },

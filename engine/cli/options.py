@@ -52,6 +52,7 @@ def engine_options(parsed: argparse.Namespace) -> EngineOptions:
         approve=parsed.approve,
         sandbox=parsed.sandbox,
         skills=tuple(parsed.skill),
+        done_when=tuple(getattr(parsed, "done_when", ())),
         max_turns=parsed.max_turns,
         max_tool_calls=parsed.max_tool_calls,
         max_tokens=parsed.max_tokens,

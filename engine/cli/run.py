@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.cli.options import add_engine_options, engine_options
-from engine.commands import OpenSession, SendMessage
+from engine.commands import ChangeSetting, OpenSession, SendMessage
 
 if TYPE_CHECKING:
     from engine.events import AnyEvent
@@ -30,6 +30,10 @@ def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     parser.add_argument("task", nargs="*", metavar="TASK")
     parser.add_argument("--output", choices=["text", "json", "jsonl"], default="text", help="what goes to stdout")
     parser.add_argument("--json", dest="output", action="store_const", const="json", help="the same as --output json")
+    parser.add_argument(
+        "--done-when", action="append", default=[], metavar="EXPR",
+        help="finished only when this holds, such as 'tests_pass == true' (repeatable)",
+    )  # fmt: skip
     add_engine_options(parser)
     parser.set_defaults(func=lambda parsed: run(parser, parsed))
 
@@ -41,6 +45,11 @@ def run(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> int:
         task = sys.stdin.read()
     if not task.strip() and not (parsed.resume or parsed.newest):
         parser.error("TASK is missing: what should be done?")
+    if parsed.done_when:
+        from engine.stages import problems
+
+        if found := problems(tuple(parsed.done_when)):
+            parser.error(f"--done-when {found[0]}")
     options = engine_options(parsed)
     command = OpenSession(id=parsed.resume, newest=parsed.newest)
     return asyncio.run(_run(options, command, task, OUTPUTS[parsed.output]()))
@@ -55,6 +64,8 @@ async def _run(options: Any, command: OpenSession, task: str, output: Output) ->
         loop.add_signal_handler(number, engine.interrupt_all)
     try:
         runner = await engine.open(command)
+        if options.done_when and runner.session.state.done_when != options.done_when:
+            await engine.handle(ChangeSetting(runner.session.id, "done_when", list(options.done_when)))
         if task.strip():
             await engine.handle(SendMessage(runner.session.id, task))
         else:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.events import Event, Limits, RuntimeUpdate
+from engine.stages import stage_text
 from engine.state import TaskState
 
 BUDGET_MARKS = (50, 80, 95)
@@ -38,9 +39,19 @@ def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> 
     now = {"environment": _environment(around)}
     if budget := _budget(state):
         now["budget"] = budget
+    if criteria := _criteria(state):
+        now["criteria"] = criteria
+    if stage := stage_text(state):
+        now["stage"] = stage
     if edited:
         now["todo"] = f"The person edited todo.md. It now reads:\n{edited}"
     return tuple(RuntimeUpdate(kind=kind, text=text) for kind, text in now.items() if said.get(kind) != text)
+
+
+def not_done(lacking: tuple[str, ...]) -> RuntimeUpdate:
+    """Said when the model stops before the completion criteria hold."""
+    lines = "\n".join(f"- {line}" for line in lacking)
+    return RuntimeUpdate(kind="not done", text=f"The task is not done. What does not hold:\n{lines}\nGo on with it.")
 
 
 def as_text(update: RuntimeUpdate) -> str:
@@ -55,6 +66,13 @@ def _environment(around: Surroundings) -> str:
         f"platform: {around.platform}",
         f"sandbox: {around.sandbox}",
     ))  # fmt: skip
+
+
+def _criteria(state: TaskState) -> str:
+    """The conditions without their values, which would change from turn to turn."""
+    if not state.done_when:
+        return ""
+    return "The task is done only when all of this holds:\n" + "\n".join(f"- {text}" for text in state.done_when)
 
 
 def _budget(state: TaskState) -> str:

@@ -1,0 +1,98 @@
+"""Stages of a task and when it is done: pure views of the state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from engine.conditions import Condition, ConditionError, parse, say
+from engine.events import Stage, StageChanged
+from engine.facts import KNOWN, UNKNOWN_TESTS, facts
+from engine.state import TaskState
+
+
+def rendered(text: str, state: TaskState) -> str:
+    """The condition with the present values, for the model and for people."""
+    condition = _read(text)
+    if condition is None:
+        return f"{text} (cannot be read)"
+    now = facts(state)
+    values = ", ".join(_value(name, now[name], len(condition.names) > 1) for name in condition.names)
+    return f"{text} (now: {values})" if values else text
+
+
+def holds(text: str, state: TaskState) -> bool:
+    """Whether it holds now; one that cannot be read never does."""
+    condition = _read(text)
+    return condition is not None and condition.holds(facts(state))
+
+
+def missing(state: TaskState) -> tuple[str, ...]:
+    """What does not hold yet, rendered: the stages that are still to be left, then the completion criteria."""
+    names = [stage.name for stage in state.stages]
+    left = state.stages[names.index(state.task_stage) :] if state.task_stage in names else ()
+    stages = [f"stage {stage.name}: {rendered(stage.until, state)}" for stage in left]
+    return (*stages, *(rendered(text, state) for text in state.done_when if not holds(text, state)))
+
+
+def changes(state: TaskState) -> tuple[StageChanged, ...]:
+    """The stages the task enters now, in order; the last is '' when all are done."""
+    names = [stage.name for stage in state.stages]
+    if state.task_stage not in names:
+        return ()
+    found = []
+    for place in range(names.index(state.task_stage), len(names)):
+        until = state.stages[place].until
+        if not holds(until, state):
+            break
+        found.append(StageChanged(stage=(*names, "")[place + 1], reason=until))
+    return tuple(found)
+
+
+def stage_text(state: TaskState) -> str:
+    """What the model reads about its stage, '' without stages; no values that change from turn to turn."""
+    names = [stage.name for stage in state.stages]
+    if not names:
+        return ""
+    if state.task_stage not in names:
+        return "All stages are done."
+    place = names.index(state.task_stage)
+    after = names[place + 1] if place + 1 < len(names) else "nothing: it is the last stage"
+    return f"stage: {names[place]}\nuntil: {state.stages[place].until}\nthen: {after}"
+
+
+def problems(done_when: tuple[str, ...], stages: tuple[Stage, ...] = ()) -> tuple[str, ...]:
+    """Why these cannot be used, in words; empty when they can."""
+    found = []
+    for text in (*done_when, *(stage.until for stage in stages)):
+        try:
+            parse(text, KNOWN)
+        except ConditionError as error:
+            found.append(str(error))
+    names = [stage.name for stage in stages]
+    if "" in names or len(set(names)) < len(names):
+        found.append("each stage needs a name of its own")
+    return tuple(found)
+
+
+def check_criteria(name: str, value: Any) -> None:
+    """Raises ValueError when ``value`` cannot be the setting ``name`` (done_when or stages)."""
+    if name == "done_when":
+        found = problems(TypeAdapter(tuple[str, ...]).validate_python(value))
+    else:
+        found = problems((), TypeAdapter(tuple[Stage, ...]).validate_python(value))
+    if found:
+        raise ValueError("; ".join(found))
+
+
+def _read(text: str) -> Condition | None:
+    try:
+        return parse(text, KNOWN)
+    except ConditionError:
+        return None
+
+
+def _value(name: str, value: bool | float | str | None, named: bool) -> str:
+    shown = f"unknown, {UNKNOWN_TESTS}" if name == "tests_pass" and value is None else say(value)
+    return f"{name} {shown}" if named else shown
