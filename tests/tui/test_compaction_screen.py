@@ -142,7 +142,7 @@ def handle() -> FakeHandle:
     """An engine whose session was compacted twice."""
     engine = FakeHandle()
     events = timed(session())
-    engine.past = events
+    engine.past = tuple(event.model_copy(update={"session": "s1"}) for event in events)
     engine.answers[InspectCompactions] = report.compactions(events)
     engine.answers[InspectCompaction] = report.compaction(events, 2)
     engine.answers[InspectRequests] = ()
