@@ -107,7 +107,7 @@ def _cell(row: _Row | None, width: int, look: Look) -> Text:
         return Text(" " * width)
     if not row.layer:
         bold = look.roles.muted + Style(bold=True)
-        return spread(Text(f" {row.title}", style=bold), Text(f"{row.tokens:,}".rjust(9) + "  tokens".ljust(15)), width)
+        return spread(Text(f" {row.title}", style=bold), Text(f"{row.tokens:,}".rjust(9) + " tokens".ljust(15)), width)
     role = {"goes": "danger", "paid again": "danger", "new": "warn"}.get(row.state, "ok")
     sign = {"danger": look.signs.failed, "warn": look.signs.unfolded, "ok": look.signs.done}[role]
     state = Text(f"  {sign} {row.state}".ljust(15), style=getattr(look.roles, role))
