@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from engine import compaction
 from engine import events as ev
-from engine.compaction import SummaryPlan
+from engine.compaction import SummaryPlan, checks, handoff, undo
 from engine.compaction.summary import text_of
 from engine.models.base import Done, Model, ModelError
 from engine.models.pricing import price
@@ -23,6 +23,11 @@ TRIES = 2
 MOST_STEPS = 3
 _TOO_LARGE = "The next request has about {:,} tokens and the window {:,}."
 _SHORTER = "Send less at once, as a file for example."
+_STILL_FULL = "about {:,} tokens are left after all compactions there are, of a window of {:,}"
+_IS_OFF = "Automatic compaction is off: compact with /compact, or turn it on again."
+_NOT_BACK = "The request would have about {:,} tokens without that compaction, and the window has {:,}."
+_NOW_OFF = "Automatic compaction is off now: about {:,} of {:,} tokens are used, and it would compact again at once."
+_ON_AGAIN = "Turn it on again in the settings of the session, or compact with /compact."
 _NO_ROOM = "the request for it is larger than the window"
 
 log = logging.getLogger(__name__)
@@ -41,6 +46,7 @@ class Compactor:
         self._meter = Meter()
         self.builder = Builder()
         self._warned = False
+        self._lost = ""
 
     def size(self, model: Model) -> int:
         """About how many tokens the next request will have."""
@@ -50,14 +56,23 @@ class Compactor:
         """Do what is due for the next request.
 
         Raises ModelError (``context_overflow``) when the request is larger than the window and nothing in it can be
-        compacted.
+        compacted or must not be; HandOff when what is left is too large and a fresh session would have room.
         """
         window = model.context_window
+        if self._off:
+            if (size := self.size(model)) >= window:
+                raise ModelError("context_overflow", _TOO_LARGE.format(size, window), suggestion=_IS_OFF)
+            return
         for _ in range(MOST_STEPS):
-            if not compaction.is_due(self.size(model), window, self._floor()) or not await self._shrink(model):
+            if not compaction.is_due(self.size(model), window, self._floor()):
+                break
+            self._hand_off_if(handoff.recurring(self._session.events, window), window)
+            if not await self._shrink(model):
                 break
         size = self.size(model)
         why = compaction.stuck(size, window)
+        if why:
+            self._hand_off_if(self._lost or _STILL_FULL.format(size, window), window)
         if size >= window:
             raise ModelError("context_overflow", _TOO_LARGE.format(size, window), suggestion=f"{_SHORTER} {why}")
         if why and not self._warned:
@@ -69,25 +84,56 @@ class Compactor:
 
         Never both at once: an offload would take the hot prefix from under the summary request.
         """
-        return await self._summarise(model, reason, focus) or self._offload(model, reason)
+        return await self._summarise(model, reason, focus) or self._shorten(model, reason)
+
+    def undo(self, model: Model) -> str:
+        """Take the newest compaction in force back, so that the request is as if it had never been made. Why not, for a
+        person, when that is not possible; "" when it is done. Where the request is then so large that the next turn
+        would compact it again, automatic compaction is turned off too, and a notice says so."""
+        session, window = self._session, model.context_window
+        made = undo.newest(session.events)
+        if not made:
+            return "There is no compaction to take back."
+        first = session.state.seq + 1
+        taken = [ev.CompactionUndone(number=one.number, seq=first + n) for n, one in enumerate(reversed(made))]
+        size = self._measured(model, [*session.events, *taken])
+        if size >= window:
+            return _NOT_BACK.format(size, window)
+        for event in taken:
+            session.append(event.model_copy(update={"seq": 0}))
+        if not self._off and size >= compaction.thresholds(window).summary:
+            session.append(ev.SettingChanged(name="compaction", value="off"))
+            session.append(ev.Notice(level="info", text=_NOW_OFF.format(size, window), hint=_ON_AGAIN))
+        return ""
 
     async def after_overflow(self, model: Model) -> bool:
         """The provider refused the request as too long, whatever it was measured to have: make it smaller. What can
         be moved out goes first, so that the request for a summary has a chance to fit. False when nothing can go."""
+        if self._off:
+            raise ModelError("context_overflow", "The provider refused the request as too long.", suggestion=_IS_OFF)
         reason = "the window is full"
-        return self._offload(model, reason, recent=1) or await self._summarise(model, reason)
+        return self._shorten(model, reason, recent=1) or await self._summarise(model, reason)
 
     async def _shrink(self, model: Model) -> bool:
         """One step: an offload where it does as much as a summary, which also loses less; else a summary. Where the
         request for that would not fit, results go out until it does, the newest among them if they have to."""
         reason, window = "the window fills", model.context_window
         events, size, at = self._session.events, self.size(model), compaction.thresholds(window)
-        if self._offload(model, reason, compaction.worth_offloading(size, window, compaction.fixed(events))):
+        if self._shorten(model, reason, compaction.worth_offloading(size, window, compaction.fixed(events))):
             return True
         enough = size - at.summary + at.gain
-        if not self._note_fits(model) and self._offload(model, reason, recent=0, enough=enough):
+        if not self._note_fits(model) and self._shorten(model, reason, recent=0, enough=enough):
             return True
-        return await self._summarise(model, reason) or self._offload(model, reason, recent=0)
+        return await self._summarise(model, reason) or self._shorten(model, reason, recent=0)
+
+    @property
+    def _off(self) -> bool:
+        return self._session.state.compaction == "off"
+
+    def _hand_off_if(self, reason: str, window: int) -> None:
+        """Raise HandOff for ``reason``, if there is one and a fresh session would have room to go on in."""
+        if reason and handoff.would_help(self._session.events, window):
+            raise HandOff(reason)
 
     def _measured(self, model: Model, events: list[ev.Event]) -> int:
         return self._meter.next_request(events, model.spec, model.context_window)
@@ -99,22 +145,29 @@ class Compactor:
         """Whether the window has room for the request with the instruction, and for a note as the answer."""
         return self.size(model) + 2 * compaction.thresholds(model.context_window).gain <= model.context_window
 
-    def _offload(
+    def _shorten(
         self, model: Model, reason: str, gain: int = 1, recent: int = compaction.RECENT_TURNS, enough: int | None = None
     ) -> bool:
-        """Layer 1: old large results become pointers, all in one go, so that the cache breaks once."""
-        chosen = compaction.choose(self._session.events, gain, recent, enough)
-        if not chosen.call_ids:
-            return False
-        self._store(model, kind="offload", reason=reason, offloaded=chosen.call_ids)
-        return True
+        """Layers 1 to 3: old results become pointers, lines and digests, all in one go: the cache breaks once."""
+        layers = compaction.choose_layers(self._session.events, gain, recent, enough, self._keep)
+        for layer in layers:
+            if layer.kind == "offload":
+                self._store(model, kind="offload", reason=reason, offloaded=tuple(layer.texts))
+            else:
+                self._store(model, kind=layer.kind, reason=reason, texts=layer.texts, artifact=layer.artifact)
+        return bool(layers)
 
     async def _summarise(self, model: Model, reason: str, focus: str = "") -> bool:
         """Layer 4: the model writes a note on its hot prefix. One that fails its checks is asked for once more; when
-        that fails too the ledger, which code took from the log, goes on alone."""
+        that fails too the ledger, which code took from the log, goes on alone. A ledger that fails takes the place of
+        nothing."""
         events, size = self._session.events, self.size(model)
         plan = compaction.plan_summary(events, model.context_window, self._keep, size)
         if plan is None or not plan.shrinks():
+            return False
+        lost = checks.failed(checks.of_ledger(plan))
+        self._lost = f"the facts taken from the log would not all be kept: not {'; not '.join(lost)}" if lost else ""
+        if lost:
             return False
         note, usage, problems = await self._note(model, plan, focus)
         if not note:

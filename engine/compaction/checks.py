@@ -44,9 +44,9 @@ def failed(answers: Answers) -> tuple[str, ...]:
     return tuple(question for question, passed in answers if not passed)
 
 
-def ledger_failures(plan: SummaryPlan) -> tuple[str, ...]:
-    """The questions about the text of its ledger that ``plan`` does not pass."""
-    return failed(_of_text(plan.ledger, plan.ledger_text, plan.artifact))
+def of_ledger(plan: SummaryPlan) -> Answers:
+    """Only the questions about the text of the ledger."""
+    return _of_text(plan.ledger, plan.ledger_text, plan.artifact)
 
 
 def paired(events: Sequence[Event], keep_from: int = 0) -> bool:

@@ -35,18 +35,19 @@ class Meter:
     """Measures one session's requests. It remembers sizes by ``seq`` and the factors of each model."""
 
     def __init__(self) -> None:
-        self._sizes: dict[tuple[int, bool], int] = {}
+        self._sizes: dict[tuple[int, str | None], int] = {}
         self._counts: dict[int, int] = {}
         self._factors: dict[str, Factors] = {}
         self._learnt: tuple[int, bool] = (0, False)
-        self._measured: tuple[tuple[int, int, str, int], int] | None = None
+        self._measured: tuple[tuple[int, Event | None, str, int], int] | None = None
 
     def next_request(self, events: Sequence[Event], model: str, window: int) -> int:
         """Tokens of the request after ``events`` for ``model`` (its spec), whose window has ``window`` tokens."""
-        key = (len(events), events[-1].seq if events else 0, model, window)
-        if self._measured is None or self._measured[0] != key:
-            self._measured = key, self._measure(events, model, window)
-        return self._measured[1]
+        last, known = events[-1] if events else None, self._measured
+        # The very event: one that was only tried out may have had the seq of the one that is there now.
+        if known is None or known[0][1] is not last or known[0] != (len(events), last, model, window):
+            known = self._measured = (len(events), last, model, window), self._measure(events, model, window)
+        return known[1]
 
     def _measure(self, events: Sequence[Event], model: str, window: int) -> int:
         trusted = self._learn(events)
@@ -108,7 +109,7 @@ class Meter:
         return sum(self._chars(event, pointers) for event in events) / tokens.CHARS_PER_TOKEN
 
     def _chars(self, event: Event, pointers: Mapping[str, str]) -> int:
-        key = (event.seq, _is_pointer(event, pointers))
+        key = (event.seq, pointers.get(event.call_id) if event.type == "tool_result" else None)
         if key not in self._sizes:
             size = chars(event, pointers)
             parts = len(event.blocks) if event.type == "assistant_message" else 1
