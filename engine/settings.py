@@ -40,13 +40,14 @@ DEFAULT, ENVIRONMENT, COMMAND_LINE = "default", "environment", "command line"
 
 @dataclass(frozen=True, slots=True)
 class UiSettings:
-    """What the screens need. An empty theme is the first of ours."""
+    """What the screens need. An empty theme is the first of ours. keys: action to the keys a person chose for it."""
 
     theme: str = ""
     animations: bool = True
     title: bool = True
     bell: bool = True
     notify: bool = True
+    keys: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Settings:
     sources: Mapping[str, str]
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     warnings: tuple[SettingWarning, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def model(self) -> str:
@@ -104,7 +106,7 @@ class Settings:
 
     @property
     def ui(self) -> UiSettings:
-        return _ui(self.values)
+        return _ui(self.values, self.keys)
 
 
 def load(
@@ -141,11 +143,14 @@ def ui_settings(home: Home, env: Mapping[str, str]) -> UiSettings:
     ui = data.get("ui")
     table = ui if isinstance(ui, dict) else {}
     found = {"theme": data.get("theme")} | {f"ui.{name}": table.get(name) for name in UI_SWITCHES}
-    return _ui({name: _first(KEYS[name], env.get(KEYS[name].env), value) for name, value in found.items()})
+    keys = data.get("keys")
+    chosen = {name: text for name, text in keys.items() if isinstance(text, str)} if isinstance(keys, dict) else {}
+    return _ui({name: _first(KEYS[name], env.get(KEYS[name].env), value) for name, value in found.items()}, chosen)
 
 
-def _ui(values: Mapping[str, Value]) -> UiSettings:
-    return UiSettings(str(values["theme"]), **{name: bool(values[f"ui.{name}"]) for name in UI_SWITCHES})
+def _ui(values: Mapping[str, Value], keys: Mapping[str, str]) -> UiSettings:
+    switches = {name: bool(values[f"ui.{name}"]) for name in UI_SWITCHES}
+    return UiSettings(str(values["theme"]), keys=keys, **switches)
 
 
 class _Layers:
@@ -156,10 +161,12 @@ class _Layers:
         self._sources = dict.fromkeys(KEYS, DEFAULT)
         self._providers: dict[str, dict[str, Value]] = {}
         self._provider_sources: dict[str, str] = {}
+        self._keys: dict[str, str] = {}
         self.warnings: list[SettingWarning] = []
 
     def file(self, source: str, content: FileContent) -> None:
         self._add(source, content.values)
+        self._keys.update(content.keys)
         for name, keys in content.providers.items():
             self._providers.setdefault(name, {}).update(keys)
             self._provider_sources.update({f"providers.{name}.{key}": source for key in keys})
@@ -182,7 +189,8 @@ class _Layers:
     def settings(self) -> Settings:
         providers = {name: self._provider(name, keys) for name, keys in self._providers.items()}
         known = {name: found for name, found in providers.items() if found is not None}
-        return Settings(self._values, {**self._sources, **self._provider_sources}, known, tuple(self.warnings))
+        sources = {**self._sources, **self._provider_sources}
+        return Settings(self._values, sources, known, tuple(self.warnings), self._keys)
 
     def _add(self, source: str, values: Mapping[str, Value]) -> None:
         if "model" in values:

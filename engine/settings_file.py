@@ -31,9 +31,10 @@ class SettingWarning:
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """What a file sets. ``providers``: name to its keys. ``lines``: where each key stands."""
+    """What a file sets. ``providers``: name to its settings. ``keys``: action of the screen to the keys that do it."""
 
     values: Mapping[str, Value] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
     providers: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     warnings: tuple[SettingWarning, ...] = ()
 
@@ -110,11 +111,21 @@ class _Reader:
         self._warnings: list[SettingWarning] = []
 
     def read(self, data: dict[str, Any]) -> FileContent:
-        providers = data.pop("providers", {})
+        providers, keys = data.pop("providers", {}), data.pop("keys", {})
         values: dict[str, Value] = {}
         for name, value in _flat(data):
             self._take(values, name, KEYS.get(name), name, value)
-        return FileContent(values, self._providers(providers), tuple(self._warnings))
+        return FileContent(values, self._keys(keys), self._providers(providers), tuple(self._warnings))
+
+    def _keys(self, data: object) -> dict[str, str]:
+        """Action to keys; whether there is such an action and such a key is for the screens to say."""
+        if not isinstance(data, dict):
+            self._refuse("keys", "must be a table: [keys]")
+            return {}
+        for action in [name for name, keys in data.items() if not isinstance(keys, str)]:
+            self._refuse(f"keys.{action}", 'must be text such as "ctrl+g"')
+            del data[action]
+        return data
 
     def _providers(self, data: object) -> dict[str, Mapping[str, Value]]:
         if not isinstance(data, dict):

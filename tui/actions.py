@@ -30,6 +30,9 @@ class Situation:
         return self.focus == "composer"
 
 
+# Keys a person chose instead of an action's own, by its name; filled once, when the app starts (see `tui.keymap`).
+CHOSEN: dict[str, tuple[str, ...]] = {}
+
 Test = Callable[[Situation], bool]
 
 
@@ -59,6 +62,11 @@ class Action:
     place: Literal["screen", "app", "widget"] = "screen"
     call: str = ""
     listed: bool = True
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The keys that do it now: a person's own where they chose some."""
+        return CHOSEN.get(self.name, self.keys + self.typed)
 
     @property
     def click(self) -> str:
@@ -172,7 +180,7 @@ def key_name(key: str) -> str:
 
 def hints(situation: Situation) -> list[Action]:
     """What the last line offers, in the order of the table; help comes last."""
-    return [action for action in ACTIONS if action.hint and action.keys + action.typed and action.when(situation)]
+    return [action for action in ACTIONS if action.hint and action.shown and action.when(situation)]
 
 
 def bindings(place: Literal["screen", "app"]) -> list[BindingType]:
@@ -183,8 +191,13 @@ def bindings(place: Literal["screen", "app"]) -> list[BindingType]:
             continue
         call = action.call or action.name
         # A key that can be typed must reach whoever is being typed into first, so it never has priority.
-        made += [Binding(key, call, action.title, show=False, priority=place == "app") for key in action.keys]
-        made += [Binding(key, call, action.title, show=False) for key in action.typed]
+        always = ",".join(action.keys)
+        typed = ",".join(action.typed)
+        if always:
+            made.append(Binding(always, call, action.title, show=False, priority=place == "app", id=action.name))
+        if typed:
+            # The id is what a person's own keys go by; those of an action take the place of the first of its bindings.
+            made.append(Binding(typed, call, action.title, show=False, id=None if always else action.name))
     return made
 
 

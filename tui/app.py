@@ -17,10 +17,11 @@ import themes
 from engine.commands import AnswerQuestion, OpenSession
 from engine.settings import SettingError, write_setting
 from tui import slots
-from tui.actions import BY_SLASH, bindings
+from tui.actions import ACTIONS, BY_SLASH, CHOSEN, bindings
 from tui.asking import TYPING_PAUSE, Asking
 from tui.attention import Attention
 from tui.bridge import FRAME
+from tui.keymap import keymap
 from tui.link import Factory, Link
 from tui.screens.workbench import Workbench
 from tui.theming import Themed
@@ -86,6 +87,10 @@ class WorkbenchApp(Themed):
         self._leaving = False
         self._hung_up = False
         self.attention = Attention(self._to_terminal, self.ui_settings, os.environ.get("TERM", ""))
+        self.keymap = keymap(self.ui_settings.keys, ACTIONS)
+        CHOSEN.clear()
+        CHOSEN.update(self.keymap.keys)
+        self.set_keymap(self.keymap.bound())
         self.bench = Workbench(self)
 
     def get_default_screen(self) -> Screen[Any]:
@@ -111,7 +116,7 @@ class WorkbenchApp(Themed):
             self._settle_in()
         if first and self._opening == OpenSession():
             self.set_up()
-        for problem in self.theme_problems:
+        for problem in (*self.theme_problems, *self.keymap.problems):
             self.say(problem, warn=True)
         self.run_worker(self._look_around(), group="start")
 

@@ -41,7 +41,7 @@ class ActionProvider(Provider):
 
 def _shown(action: Action, title: Content) -> Content:
     """The title, then its key and its slash command."""
-    keys = [key_name(key) for key in action.keys[:1]] + ([f"/{action.slash}"] if action.slash else [])
+    keys = [key_name(key) for key in action.shown[:1]] + ([f"/{action.slash}"] if action.slash else [])
     return title if not keys else Content.assemble(title, "  ", ("  ".join(keys), "$text-muted"))
 
 

@@ -61,7 +61,7 @@ def help_page(here: list[tuple[str, str]], look: Look) -> Table:
     for group, actions in groups.items():
         _heading(page, group, look)
         for action in actions:
-            keys = ", ".join(key_name(key) for key in action.keys + action.typed)
+            keys = ", ".join(key_name(key) for key in action.shown)
             _row(page, keys, f"/{action.slash}" if action.slash else "", action.title, look)
     if here:
         _heading(page, "Here", look)
