@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ class Compactor:
 
     def size(self, model: Model) -> int:
         """About how many tokens the next request will have."""
-        return self._measured(model, self._session.events)
+        return self._measured(model, self._session.talk)
 
     async def make_room(self, model: Model) -> None:
         """Do what is due for the next request.
@@ -66,7 +66,7 @@ class Compactor:
         for _ in range(MOST_STEPS):
             if not compaction.is_due(self.size(model), window, self._floor()):
                 break
-            self._hand_off_if(handoff.recurring(self._session.events, window), window)
+            self._hand_off_if(handoff.recurring(self._session.talk, window), window)
             if not await self._shrink(model):
                 break
         size = self.size(model)
@@ -91,12 +91,12 @@ class Compactor:
         person, when that is not possible; "" when it is done. Where the request is then so large that the next turn
         would compact it again, automatic compaction is turned off too, and a notice says so."""
         session, window = self._session, model.context_window
-        made = undo.newest(session.events)
+        made = undo.newest(session.talk)
         if not made:
             return "There is no compaction to take back."
         first = session.state.seq + 1
         taken = [ev.CompactionUndone(number=one.number, seq=first + n) for n, one in enumerate(reversed(made))]
-        size = self._measured(model, [*session.events, *taken])
+        size = self._measured(model, [*session.talk, *taken])
         if size >= window:
             return _NOT_BACK.format(size, window)
         for event in taken:
@@ -118,7 +118,7 @@ class Compactor:
         """One step: an offload where it does as much as a summary, which also loses less; else a summary. Where the
         request for that would not fit, results go out until it does, the newest among them if they have to."""
         reason, window = "the window fills", model.context_window
-        events, size, at = self._session.events, self.size(model), compaction.thresholds(window)
+        events, size, at = self._session.talk, self.size(model), compaction.thresholds(window)
         if self._shorten(model, reason, compaction.worth_offloading(size, window, compaction.fixed(events))):
             return True
         enough = size - at.summary + at.gain
@@ -132,14 +132,14 @@ class Compactor:
 
     def _hand_off_if(self, reason: str, window: int) -> None:
         """Raise HandOff for ``reason``, if there is one and a fresh session would have room to go on in."""
-        if reason and handoff.would_help(self._session.events, window):
+        if reason and handoff.would_help(self._session.talk, window):
             raise HandOff(reason)
 
-    def _measured(self, model: Model, events: list[ev.Event]) -> int:
+    def _measured(self, model: Model, events: Sequence[ev.Event]) -> int:
         return self._meter.next_request(events, model.spec, model.context_window)
 
     def _floor(self) -> int:
-        return compaction.floor(self._session.events)
+        return compaction.floor(self._session.talk)
 
     def _note_fits(self, model: Model) -> bool:
         """Whether the window has room for the request with the instruction, and for a note as the answer."""
@@ -149,7 +149,7 @@ class Compactor:
         self, model: Model, reason: str, gain: int = 1, recent: int = compaction.RECENT_TURNS, enough: int | None = None
     ) -> bool:
         """Layers 1 to 3: old results become pointers, lines and digests, all in one go: the cache breaks once."""
-        layers = compaction.choose_layers(self._session.events, gain, recent, enough, self._keep)
+        layers = compaction.choose_layers(self._session.talk, gain, recent, enough, self._keep)
         for layer in layers:
             if layer.kind == "offload":
                 self._store(model, kind="offload", reason=reason, offloaded=tuple(layer.texts))
@@ -161,7 +161,7 @@ class Compactor:
         """Layer 4: the model writes a note on its hot prefix. One that fails its checks is asked for once more; when
         that fails too the ledger, which code took from the log, goes on alone. A ledger that fails takes the place of
         nothing."""
-        events, size = self._session.events, self.size(model)
+        events, size = self._session.talk, self.size(model)
         plan = compaction.plan_summary(events, model.context_window, self._keep, size)
         if plan is None or not plan.shrinks():
             return False
@@ -213,7 +213,7 @@ class Compactor:
 
     async def _ask(self, model: Model, text: str) -> ev.AssistantMessage:
         """The reply to the summary request. It is no turn: it goes into the Compacted event, not into the talk."""
-        request = compaction.summary_request(self.builder.request(self._session.events, self._session.state), text)
+        request = compaction.summary_request(self.builder.request(self._session.talk, self._session.state), text)
         room = model.context_window - self.size(model) - compaction.thresholds(model.context_window).gain
         request = replace(request, max_output=max(1, min(request.max_output, room)))
         async with aclosing(stream_with_retry(model, request)) as parts:
@@ -238,5 +238,5 @@ class Compactor:
         session = self._session
         number, seq = session.state.compactions + 1, session.state.seq + 1
         made = ev.Compacted.model_validate({"number": number, "seq": seq, **fields})
-        before, after = self.size(model), self._measured(model, [*session.events, made])
+        before, after = self.size(model), self._measured(model, [*session.talk, made])
         session.append(made.model_copy(update={"seq": 0, "tokens_before": before, "tokens_after": max(1, after)}))

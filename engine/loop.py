@@ -6,7 +6,7 @@ else finish. Every way to stop is a `Stop`; the caller stores it as RunFinished.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -107,13 +107,13 @@ class Loop:
         await self._compactor.make_room(model)
         # What came while room was made, and what a summary took out of the request.
         self._deliver("steer")
-        for update in runtime.updates(session.state, self._surroundings(), session.events):
+        for update in runtime.updates(session.state, self._surroundings(), session.talk):
             session.append(update)
         left, builder = OVERFLOWS, self._compactor.builder
         while True:
             tokens = self._compactor.size(model)
             try:
-                request = builder.request(session.events, session.state)
+                request = builder.request(session.talk, session.state)
                 return await take_turn(session, model, request, builder.digest(), tokens)
             except ModelError as error:
                 if error.kind != "context_overflow" or not left or not await self._compactor.after_overflow(model):
@@ -138,7 +138,7 @@ class Loop:
 
     def _exhausted(self) -> str:
         state = self._session.state
-        return limits.reached(state) or limits.repeated(self._session.events, state.limits.repeats)
+        return limits.reached(state) or limits.repeated(self._session.talk, state.limits.repeats)
 
     def _ended(self, message: ev.AssistantMessage) -> Stop | None:
         """Why the run ends with this answer; None when the task is not done and the model was told so."""
@@ -146,11 +146,11 @@ class Loop:
             return Stop("failed", "the answer was cut off at the model's output limit")
         if message.stop == "refusal":
             return Stop("failed", "the model refused to answer")
-        if denied := _given_up_after_denial(self._session.events):
+        if denied := _given_up_after_denial(self._session.talk):
             return Stop("denied", f"{denied} was denied")
         if not (lacking := stages.missing(self._session.state)):
             return Stop("finished")
-        if _told_in_vain(self._session.events) >= REMINDERS:
+        if _told_in_vain(self._session.talk) >= REMINDERS:
             return Stop("failed", f"the completion criteria do not hold: {'; '.join(lacking)}")
         self._session.append(runtime.not_done(lacking))
         return None
@@ -166,7 +166,7 @@ class Loop:
         return bool(waiting)
 
 
-def _told_in_vain(events: list[ev.Event]) -> int:
+def _told_in_vain(events: Sequence[ev.Event]) -> int:
     """How often it was said that the task is not done since the last tool result, message or start of a run."""
     times = 0
     for event in reversed(events):
@@ -176,7 +176,7 @@ def _told_in_vain(events: list[ev.Event]) -> int:
     return times
 
 
-def _given_up_after_denial(events: list[ev.Event]) -> str:
+def _given_up_after_denial(events: Sequence[ev.Event]) -> str:
     """The tool whose denial was the last thing that happened before the final answer, else ''."""
     for event in reversed(events):
         if event.type == "tool_result" and event.status != "skipped":

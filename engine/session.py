@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from engine import events as ev
 from engine.log import SessionWriter
+from engine.rewound import talk
 from engine.state import TaskState, fold, step
 from engine.text import clean
 
@@ -25,6 +26,7 @@ class Session:
         self._publish = publish
         self.open = True
         self.events: list[ev.Event] = list(events)
+        self._went_back = any(event.type == "rewound" for event in self.events)
         self.state: TaskState = fold(self.events, TaskState(session=writer.session))
 
     @property
@@ -35,10 +37,16 @@ class Session:
         """Store ``event``; returns it as stored, with session, seq and time."""
         stored = self._writer.append(event)
         self.events.append(stored)
+        self._went_back = self._went_back or stored.type == "rewound"
         self.state = step(self.state, stored)
         self._publish(stored)
         self._publish(ev.StateChanged(session=self.id, state=self.state))
         return stored
+
+    @property
+    def talk(self) -> Sequence[ev.Event]:
+        """The events that are still talked of, see `engine.rewound`: all of them unless a person went back."""
+        return talk(self.events) if self._went_back else self.events
 
     def show(self, event: ev.LiveEvent) -> None:
         """Publish a live event: shown, never stored."""
@@ -66,7 +74,7 @@ class Session:
     @property
     def answered(self) -> bool:
         """Whether the model's final answer is the last thing in the conversation: it has nothing to go on with."""
-        for event in reversed(self.events):
+        for event in reversed(self.talk):
             if event.type in ("user_message", "runtime_update", "tool_result"):
                 return False
             if event.type == "assistant_message" and not event.aborted:

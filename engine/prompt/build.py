@@ -18,6 +18,7 @@ from engine.prompt.external import enclosed
 from engine.prompt.repair import repair
 from engine.prompt.request import Message, ModelRequest, Part, ResultPart
 from engine.prompt.wrapping import Rows, wrapped
+from engine.rewound import talk
 from engine.state import TaskState
 
 # An answer may have no more tokens than compaction keeps free for it: providers refuse what could overflow the window.
@@ -49,6 +50,7 @@ def assembled(rendered: PromptRendered, state: TaskState, messages: tuple[Messag
 
 def trajectory(events: Sequence[Event]) -> tuple[Message, ...]:
     """Layers C and D: the conversation as messages, before repair."""
+    events = talk(events)
     first, keep_from, instead = opening(events)
     messages = [Message("user", first)] if first else []
     rows = Rows()

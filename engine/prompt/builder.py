@@ -10,6 +10,7 @@ from engine.prompt import build as pure
 from engine.prompt.repair import Transcript
 from engine.prompt.request import Message, ModelRequest
 from engine.prompt.wrapping import Rows
+from engine.rewound import talk
 from engine.state import TaskState
 
 REWRITES = frozenset({"prompt_rendered", "compacted", "compaction_undone", "rewound"})
@@ -66,7 +67,11 @@ class _Talk:
         self.rendered = pure.last_rendered(events)
         self.done: list[Message] = []
         self.tail: tuple[Message, ...] = ()
-        opening, self._keep_from, self._instead = pure.opening(events)
+        spoken = talk(events)
+        # After a person went back the log is read by what is left of it; going back again begins anew anyway.
+        self._left = None if spoken is events else frozenset(event.seq for event in spoken)
+        self._read_to = events[-1].seq
+        opening, self._keep_from, self._instead = pure.opening(spoken)
         self._rows = Rows()
         self._transcript = Transcript()
         self._transcript.user(opening)
@@ -81,6 +86,8 @@ class _Talk:
     def take(self, events: Sequence[Event], end: int) -> None:
         """Read on to ``end``."""
         for place in range(self._seen, end):
+            if self._left is not None and events[place].seq <= self._read_to and events[place].seq not in self._left:
+                continue
             row = self._rows.count(events[place])
             message = pure.said(events[place], self._instead, row) if events[place].seq >= self._keep_from else None
             if message is not None:
