@@ -17,6 +17,8 @@ from engine.log.exported import load_file
 from engine.opening import Opener
 from engine.prompt.inspect import Inspector
 from engine.prompt.simulate import simulate
+from engine.rewinding import points, snapshot_at, undoable
+from engine.state import fold
 from engine.trust import trust
 
 RECENT_SESSIONS = 5
@@ -64,12 +66,28 @@ class Answers:
             return report.compaction(self._events(query.session), query.number)
         if isinstance(query, q.Simulate):
             return simulate(self._events(query.session), query.models)
+        if isinstance(query, q.RewindPoints):
+            events = self._events(query.session)
+            return q.RewindChoices(points(events), undoable(events))
+        if isinstance(query, q.RewindPreview):
+            return self._files_since(query)
         raise TypeError(f"no answer to {type(query).__name__}")
 
     def _events(self, session: str) -> tuple[Event, ...]:
         """Of a stored session, or of an exported one when ``session`` is a path."""
         loaded = load_file(Path(session)) if os.sep in session else self._store.load(self._store.find(session))
         return loaded.events
+
+    def _files_since(self, query: q.RewindPreview) -> q.RewindFiles:
+        events = self._events(query.session)
+        snapshot = snapshot_at(events, query.seq)
+        if not snapshot:
+            return q.RewindFiles(())
+        try:
+            changes = self._opener.shadow(Path(fold(events).cwd)).changes(snapshot)
+        except OSError as error:
+            return q.RewindFiles((), str(error))
+        return q.RewindFiles(tuple((change.path, change.what) for change in changes))
 
     async def _survey(self) -> q.SurveyResult:
         from engine.survey import survey

@@ -7,10 +7,11 @@ very moment of an interrupt keeps its real result.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import groupby
 
 from engine import events as ev
+from engine.rewinding import may_change_files
 from engine.session import Session
 from engine.tools.base import ToolContext
 from engine.tools.registry import is_read_only
@@ -30,6 +31,7 @@ class Batch:
         put: Callable[[bytes], str],
         hold: Callable[[], str],
         after: Callable[[ev.ToolResult], None],
+        before_changes: Callable[[], Awaitable[None]],
     ) -> None:
         self._session = session
         self._turn = turn
@@ -37,6 +39,7 @@ class Batch:
         self._put = put
         self._hold = hold
         self._after = after
+        self._before_changes = before_changes
 
     async def run(self, calls: Sequence[ev.ToolCall]) -> None:
         """Run them all; afterwards each has exactly one stored result. Re-raises CancelledError after that."""
@@ -47,6 +50,8 @@ class Batch:
                 if reason:
                     break
                 together = list(group)
+                if any(may_change_files(call.name, is_read_only(call.name)) for call in together):
+                    await self._before_changes()
                 left = [call for call in left if call not in together]
                 await self._run_together(together)
         except asyncio.CancelledError:

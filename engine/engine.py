@@ -63,6 +63,9 @@ class Engine:
                 self._publish(ev.OpenFailed(error=str(error)))
             return
         runner = self._runners.get(command.session)
+        if isinstance(command, cmd.Rewind) and runner is not None:
+            await runner.rewind(command)
+            return
         if runner is None:
             log.warning("%s for %r, which is not open", type(command).__name__, command.session)
         else:
@@ -80,6 +83,8 @@ class Engine:
 
     async def close(self) -> None:
         """End all runs and give the sessions back."""
+        for shadow in self._opener.shadows.values():
+            shadow.close()
         for id in list(self._runners):
             await self._close(id)
         if self._tidying:

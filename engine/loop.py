@@ -16,6 +16,7 @@ from engine.batch import Batch, MakeContext
 from engine.compact import Compactor, HandOff
 from engine.models.base import Model, ModelError
 from engine.prompt import runtime
+from engine.rewinding import Rewinder
 from engine.session import Session
 from engine.turn import take_turn
 
@@ -48,6 +49,7 @@ class Loop:
         put: Callable[[bytes], str],
         after: Callable[[ev.ToolResult], None],
         surroundings: Callable[[], runtime.Surroundings],
+        rewinder: Rewinder,
     ) -> None:
         self._session = session
         self._model = model
@@ -55,6 +57,7 @@ class Loop:
         self._put = put
         self._after = after
         self._surroundings = surroundings
+        self._rewinder = rewinder
         self._compactor = Compactor(session, put)
         self._wanted: str | None = None
 
@@ -121,7 +124,8 @@ class Loop:
                 left -= 1
 
     async def _run_calls(self, message: ev.AssistantMessage) -> None:
-        batch = Batch(self._session, message.turn, self._context, self._put, self._hold, self._after)
+        keep = self._rewinder.keep
+        batch = Batch(self._session, message.turn, self._context, self._put, self._hold, self._after, keep)
         await batch.run(message.calls)
 
     def _hold(self) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -33,6 +34,7 @@ from sandbox import open_broker
 from sandbox.audit import Alert
 from sandbox.backends.base import Capabilities
 from sandbox.policies import session_policy
+from sandbox.shadow import Shadow
 
 
 class OpenError(Exception):
@@ -52,6 +54,7 @@ class Opener:
     store: LogStore
     publish: Callable[[ev.AnyEvent], None]
     headless: bool
+    shadows: dict[Path, Shadow] = field(default_factory=dict)
 
     async def open(self, command: OpenSession) -> Runner:
         """A new session or a stored one, ready to work. Raises OpenError."""
@@ -70,6 +73,12 @@ class Opener:
 
     def settings(self, folder: Path) -> Settings:
         return settings_of.load(self.home, folder, os.environ, self.options)
+
+    def shadow(self, folder: Path) -> Shadow:
+        """Where the files of ``folder`` are kept aside: one for all sessions in it."""
+        where = folder.resolve()
+        name = f"{where.name}-{hashlib.sha256(os.fsencode(where)).hexdigest()[:16]}"
+        return self.shadows.setdefault(where, Shadow(where, self.home.data / "kept" / name))
 
     def _which(self, command: OpenSession) -> str:
         """The session meant, '' for a new one."""
@@ -172,6 +181,7 @@ class Opener:
             session_dir=self.home.session_dir(session.id),
             limits=settings.limits,
             sandbox_words=_sandbox_words(broker.capabilities),
+            shadow=self.shadow(folder),
         )
         return found, parts
 

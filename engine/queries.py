@@ -329,6 +329,49 @@ class SimulatedCost:
     rules: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RewindPoints:
+    """Where a person can go back to in a session. Answer: RewindChoices."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPoint:
+    """Before event ``seq``: ``who`` is you or a turn, ``text`` its first words. ``files``: whether something may have
+    changed files since."""
+
+    seq: int
+    who: str
+    text: str
+    at: datetime
+    files: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RewindChoices:
+    """Newest first. ``undoable``: the seq of the going back that can be taken back now, 0 for none."""
+
+    points: tuple[RewindPoint, ...]
+    undoable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPreview:
+    """What putting the files back to before event ``seq`` would change. Answer: RewindFiles."""
+
+    session: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class RewindFiles:
+    """(path, what happened to it since: created, changed, deleted). ``error``: why that cannot be told."""
+
+    changes: tuple[tuple[str, str], ...]
+    error: str = ""
+
+
 Query = (
     ListSessions
     | LoadSession
@@ -344,4 +387,6 @@ Query = (
     | InspectCompactions
     | InspectCompaction
     | Simulate
+    | RewindPoints
+    | RewindPreview
 )

@@ -23,6 +23,7 @@ from engine.log import ArtifactDamaged, Artifacts
 from engine.loop import Loop, Stop
 from engine.models.base import Model, ModelError
 from engine.prompt.runtime import Surroundings
+from engine.rewinding import Rewinder
 from engine.session import Session
 from engine.stages import check_criteria
 from engine.text import clean
@@ -30,6 +31,7 @@ from engine.todo_file import TodoFile
 from engine.tools.base import ToolContext
 from engine.tools.todo import parse_todo
 from sandbox.broker import Broker, Caller
+from sandbox.shadow import Shadow
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +49,7 @@ class Parts:
     session_dir: Path
     limits: ev.Limits
     sandbox_words: str
+    shadow: Shadow
 
 
 class Runner:
@@ -61,7 +64,16 @@ class Runner:
         self._retired: list[Model] = []
         self._stop: Stop | None = None
         self._todo = TodoFile(parts.session_dir / "todo.md", self._todo_edited)
-        self._loop = Loop(session, self._get_model, self._context, parts.artifacts.put, self._after, self._surroundings)
+        self._rewinder = Rewinder(session, parts.shadow)
+        self._loop = Loop(
+            session,
+            self._get_model,
+            self._context,
+            parts.artifacts.put,
+            self._after,
+            self._surroundings,
+            self._rewinder,
+        )
 
     def watch(self) -> None:
         """Begin to watch todo.md."""
@@ -131,6 +143,12 @@ class Runner:
             self._loop.compact_soon(command.focus)
         else:
             self._run = asyncio.create_task(self._compact_idle(command.focus))
+
+    async def rewind(self, command: cmd.Rewind) -> None:
+        """Go back in the conversation, the files or both; never under a run."""
+        why = "interrupt the agent first" if self.running else await self._rewinder.go_back(command)
+        if why:
+            self.session.append(ev.Notice(level="warn", text=f"not gone back: {why}"))
 
     def edit_todo(self, text: str) -> None:
         try:

@@ -355,6 +355,10 @@ def _compaction_undone(state: TaskState, e: ev.CompactionUndone) -> Change:
     return dict(context_tokens=0)
 
 
+def _rewound(state: TaskState, e: ev.Rewound) -> Change:
+    return dict(open_calls=(), waiting=(), stage="idle", stage_detail="", context_tokens=0) if e.conversation else {}
+
+
 def _joined(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
     fresh = [path for path in new if path not in old]
     return (*old, *dict.fromkeys(fresh)) if fresh else old
@@ -385,5 +389,6 @@ _STEPS = cast(
         "stage_changed": _stage_changed,
         "compacted": _compacted,
         "compaction_undone": _compaction_undone,
+        "rewound": _rewound,
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,11 @@ class Scanner:
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
         self._known: dict[str, tuple[Stamp, str]] = {}
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """End a scan that is under way, and let there be no other: it fails with an OSError."""
+        self._stop.set()
 
     def scan(self, put: Put) -> Scan:
         """The workspace now. put: stores the bytes of a file and returns their digest. Raises OSError when the
@@ -59,6 +65,8 @@ class Scanner:
         entries: dict[str, Entry] = {}
         left_out: list[str] = []
         for path, name, folder in self._names():
+            if self._stop.is_set():
+                raise InterruptedError("the app is being closed")
             if len(entries) >= MOST_FILES:
                 left_out.append(f"more than {MOST_FILES:,} files")
                 entries[REST] = LEFT

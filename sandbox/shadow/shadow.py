@@ -84,6 +84,10 @@ class Shadow:
                     done.append(change.path)
             return Restored(before, tuple(sorted(done)), tuple(problems))
 
+    def close(self) -> None:
+        """End what is under way: quitting must not wait for a large folder."""
+        self._scanner.stop()
+
     def tidy(self) -> int:
         """Forget what is older than 30 days; how many files went."""
         with self._lock:

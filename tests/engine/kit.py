@@ -21,6 +21,7 @@ from sandbox.approval import ApprovalRequest, Choice
 from sandbox.broker import Caller
 from sandbox.operations import Operation, Outcome, RunCommand, Status
 from sandbox.risk import Assessment, Risk
+from sandbox.shadow import Shadow
 
 
 def text(words: str) -> ev.TextBlock:
@@ -89,6 +90,7 @@ class HeldBroker:
         self.gates: dict[str, Gate] = {}
         self.ran: list[str] = []
         self.people: People | None = None
+        self.doing: Callable[[], None] = lambda: None
 
     def gate(self, command: str) -> Gate:
         return self.gates.setdefault(command, Gate())
@@ -96,6 +98,7 @@ class HeldBroker:
     async def run(self, op: Operation, caller: Caller = Caller(), on_output: object = None) -> Outcome:
         assert isinstance(op, RunCommand)
         self.ran.append(op.command)
+        self.doing()
         if op.command.startswith("hold"):
             await self.gate(op.command).wait()
         if op.command.startswith("ask") and not await self._allowed(op, caller):
@@ -150,6 +153,8 @@ class Kit:
 def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = None, resume: str = "") -> Kit:
     """A new session in ``tmp_path``, or the one called ``resume`` opened again."""
     home = Home(tmp_path / "data", tmp_path / "config", tmp_path / "cache")
+    workspace = tmp_path / "work"
+    workspace.mkdir(exist_ok=True)
     store = LogStore(home)
     shown: list[ev.AnyEvent] = []
     past = store.load(resume).events if resume else ()
@@ -170,5 +175,6 @@ def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = N
         session_dir=home.session_dir(session.id),
         limits=limits or ev.Limits(),
         sandbox_words="held by the test",
+        shadow=Shadow(workspace, home.data / "kept"),
     )
     return Kit(store, Runner(session, people, parts), model, broker, shown, people)

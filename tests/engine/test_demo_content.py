@@ -30,6 +30,7 @@ from sandbox.backends.base import OnOutput
 from sandbox.broker import Caller
 from sandbox.operations import Operation, Outcome, PollBackground, RunCommand, Status, WriteFile
 from sandbox.risk import Assessment, Risk
+from sandbox.shadow import Shadow
 from tests.engine.tools_kit import FolderBroker
 
 
@@ -122,6 +123,7 @@ async def play(tmp_path: Path, driver: AutoDriver, override: dict[str, str] | No
         session_dir=home.session_dir(session.id),
         limits=ev.Limits(),
         sandbox_words="held by the test",
+        shadow=Shadow(demo.folder, home.data / "kept"),
     )
     show = Show(demo, Runner(session, people, parts))
     show.runner.send(demo.task, "steer")
