@@ -117,6 +117,7 @@ ACTIONS: tuple[Action, ...] = (
            hint="inspector", when=_always, slash="inspect"),
     Action("replay", "Replay this session", SESSION, ("f3",), hint="replay", when=lambda s: not s.running,
            slash="replay"),
+    Action("rewind", "Go back: the conversation, the files, or both", SESSION, ("f4",), hint="go back", slash="rewind"),
     Action("sessions", "Open another session", SESSION, ("ctrl+o",), hint="sessions", when=lambda s: not s.running,
            slash="sessions"),
     Action("new_session", "Start a new session", SESSION, ("ctrl+n",), slash="new"),

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from textual.screen import ModalScreen, Screen
     from textual.widget import Widget
 
+    from engine.commands import Command
     from engine.queries import Query, RuleTrial
     from tui.screens.compaction import Control
     from tui.transcript.view import Transcript
@@ -52,6 +53,13 @@ def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Any]:
         return trial
 
     return ApprovalDialog(request, *place, try_rule)
+
+
+def rewind(ask: Ask, session: str, send: Callable[[Callable[[str], Command]], None]) -> Screen[None]:
+    """Where to go back to in a session, and what that would change."""
+    from tui.screens.rewind import RewindScreen
+
+    return RewindScreen(ask, session, send)
 
 
 def sessions(ask: Ask, folder: str = "", enter: Literal["open", "play"] = "open") -> Screen[str | None]:

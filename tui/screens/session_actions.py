@@ -47,6 +47,14 @@ class SessionActions(Base):
         self.change("approve", mode)
         self.bench.say(f"{mode}: {MODE_WORDS[mode]}")
 
+    def action_rewind(self) -> None:
+        """Where to go back to; not while the agent works."""
+        link = self.bench.link
+        if link.state and link.state.running:
+            self.bench.say("Interrupt the agent first (Esc); then you can go back.")
+        elif link.session:
+            self.app.push_screen(slots.rewind(self.bench.ask, link.session, link.send))
+
     def action_change_model(self, spec: str = "") -> None:
         if spec:
             self.change("model", spec)

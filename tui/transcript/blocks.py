@@ -341,6 +341,7 @@ _TAKE: dict[str, Callable[[Blocks, Any], None]] = {
     "handed_off": _noted(notes.handed_off),
     "memory_changed": _noted(notes.memory_changed),
     "stage_changed": _noted(notes.stage_changed),
+    "rewound": _noted(notes.rewound),
     "engine_failed": _noted(notes.engine_failed),
     "prompt_rendered": _noted(notes.prompt_rendered),
     "session_started": _noted(notes.session_started),

@@ -105,6 +105,15 @@ def stage_changed(event: ev.StageChanged) -> Note:
     return Note(event.seq, "notice", "info", "stage", event.stage or "all stages are done", event.reason)
 
 
+def rewound(event: ev.Rewound) -> Note:
+    files = plural(len(event.files), "file") if event.files else ""
+    what = " and ".join(part for part in ("the conversation" if event.conversation else "", files) if part)
+    detail = "" if event.undoes or not event.conversation else "what was said in between is no longer sent"
+    label = "undone" if event.undoes else "went back"
+    text = f"going back was taken back: {what}" if event.undoes else f"to before event {event.to}: {what or 'nothing'}"
+    return Note(event.seq, "notice", "warn", label, text, detail=detail, folded="\n".join(event.files))
+
+
 def prompt_rendered(event: ev.PromptRendered) -> Note | None:
     """Only a prompt rendered again is worth a line: the cache starts anew."""
     if not event.reason:
