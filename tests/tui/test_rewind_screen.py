@@ -39,9 +39,10 @@ async def test_points_and_files_are_shown(tmp_path: Path, size: tuple[int, int])
     async with workbench(tmp_path, size=size, engine=engine(RewindChoices(POINTS), files)) as bench:
         await opened(bench)
         shown = bench.screen_text()
-        assert "Fix the login" in shown and "[/] it" in shown and "你好" in shown and "\x1b" not in shown
+        assert "Fix the login" in shown and "\x1b" not in shown
         assert "3 files would change" in shown
-        if size[1] > 10:
+        if size[0] >= 80:
+            assert "[/] it" in shown and "你好" in shown
             assert "b [/].py  created since, will be removed" in shown
         assert "undo" not in shown.splitlines()[-1]
 
