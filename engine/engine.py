@@ -12,6 +12,7 @@ from engine import commands as cmd
 from engine import events as ev
 from engine import queries
 from engine.answers import Answers
+from engine.handover import limits_left
 from engine.log import LogStore
 from engine.logging_setup import set_up_logging
 from engine.opening import Opener, OpenError
@@ -34,8 +35,9 @@ class Engine:
         self._headless = headless
         self._store = LogStore(home)
         self._tidying: asyncio.Task[bool] | None = None
-        self._opener = Opener(options, home, self._store, self._pass_on, headless)
+        self._opener = Opener(options, home, self._store, self._pass_on, headless, self._hand_over)
         self._runners: dict[str, Runner] = {}
+        self._successors: dict[str, Runner] = {}
         self._answers = Answers(self._opener)
         self.interrupted = False
 
@@ -53,6 +55,21 @@ class Engine:
         if command.task:
             runner.send(command.task, "steer")
         return runner
+
+    def successor(self, runner: Runner) -> Runner | None:
+        """The runner of the session that goes on for this one's, if it was handed over."""
+        return self._successors.get(runner.session.id)
+
+    async def _hand_over(self, old: Runner, reason: str) -> str:
+        """Open a fresh session that goes on for the old one; why that was not possible, or ''."""
+        try:
+            runner = await self._opener.hand_over(old, reason)
+        except OpenError as error:
+            return str(error)
+        self._runners[runner.session.id] = self._successors[old.session.id] = runner
+        runner.watch()
+        runner.start(limits=limits_left(old.session.state))
+        return ""
 
     async def handle(self, command: cmd.Command) -> None:
         """Carry out a command. One for a session that is not open is ignored: it came too late."""
@@ -130,3 +147,7 @@ def _deliver(runner: Runner, command: cmd.Command) -> None:
         runner.compact(command)
     elif isinstance(command, cmd.EditTodo):
         runner.edit_todo(command.text)
+    elif isinstance(command, cmd.UndoCompaction):
+        runner.undo_compaction()
+    elif isinstance(command, cmd.RefreshPrompt):
+        runner.refresh()

@@ -47,8 +47,8 @@ class Stored(Frozen):
 
 
 class SessionStarted(Stored):
-    """First event of a session. ``done_when``: conditions of being finished; ``stages``: the way there. ``parent`` and
-    ``parent_seq`` name where a fork was cut off, or the session this one goes on for."""
+    """First event of a session. ``done_when``: conditions of being finished; ``stages``: the way there. ``goal`` of the
+    session this one goes on for. ``parent`` and ``parent_seq`` name that one, or where a fork was cut off."""
 
     type: Literal["session_started"] = "session_started"
     cwd: str
@@ -60,6 +60,7 @@ class SessionStarted(Stored):
     context_window: int = 200_000
     done_when: tuple[str, ...] = ()
     stages: tuple[Stage, ...] = ()
+    goal: str = ""
     parent: str = ""
     parent_seq: int = 0
 

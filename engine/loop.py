@@ -78,6 +78,10 @@ class Loop:
         """Compact now, because a person asked; False when there is nothing to compact. Raises ModelError."""
         return await self._compactor.compact(self._model(), "asked for", focus)
 
+    def undo_compaction(self) -> str:
+        """Take the newest compaction back; why not, or ''. Raises ModelError when no model can be used."""
+        return self._compactor.undo(self._model())
+
     def compact_soon(self, focus: str) -> None:
         """Compact before the next turn, or when the run ends: history may only be rewritten between two requests."""
         self._wanted = focus

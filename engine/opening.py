@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import skills
 from engine import events as ev
+from engine import handover
 from engine import settings as settings_of
 from engine.asking import People
 from engine.commands import OpenSession
@@ -54,22 +56,38 @@ class Opener:
     store: LogStore
     publish: Callable[[ev.AnyEvent], None]
     headless: bool
+    hand_over_by: Callable[[Runner, str], Awaitable[str]]
     shadows: dict[Path, Shadow] = field(default_factory=dict)
 
     async def open(self, command: OpenSession) -> Runner:
         """A new session or a stored one, ready to work. Raises OpenError."""
-        try:
+        with _opening():
             id = await asyncio.to_thread(self._which, command)
             return await (self._resume(id) if id else self._begin())
-        except LogError as error:
-            raise OpenError(f"{error} {error.suggestion}".strip()) from error
-        except ModelError as error:
-            raise OpenError(f"{error} {error.suggestion}".strip(), exit_code=5) from error
-        except ValueError as error:
-            # A policy, a workspace or a backend that cannot be used: the sandbox says why and what to do.
-            raise OpenError(str(error), exit_code=2) from error
-        except OSError as error:
-            raise OpenError(f"the sandbox's records cannot be kept: {error}") from error
+
+    async def hand_over(self, old: Runner, reason: str) -> Runner:
+        """A fresh session that goes on for ``old``, ready to start; the old one has said so. Raises OpenError."""
+        with _opening():
+            state = old.session.state
+            folder = Path(state.cwd)
+            writer = self.store.create(self.publish)
+            try:
+                session = Session(writer, self.publish)
+                people = People(session, present=not self.headless)
+                settings = self.settings(folder)
+                parts = await self._parts(session, people, settings, folder, state.base_url)
+                parts.broker.set_mode(state.approve)
+                handover.begin(old, session, parts.sandbox_words)
+                session.append(parts.render())
+                handover.go_on(old, session, reason)
+            except BaseException:
+                writer.close()
+                raise
+            handover.end(old.session, session.id, reason)
+            runner = self._ready(session, people, parts)
+            if state.todo_text:
+                runner.edit_todo_file(state.todo_text)
+            return runner
 
     def settings(self, folder: Path) -> Settings:
         return settings_of.load(self.home, folder, os.environ, self.options)
@@ -100,7 +118,7 @@ class Opener:
         try:
             session = Session(writer, self.publish)
             people = People(session, present=not self.headless)
-            found, parts = await self._parts(session, people, settings, folder, chosen.base_url)
+            parts = await self._parts(session, people, settings, folder, chosen.base_url)
             wanted = [(name, _skill_text(parts, name)) for name in self.options.skills]
         except BaseException:
             writer.close()
@@ -117,8 +135,8 @@ class Opener:
                 done_when=self.options.done_when,
             )
         )
-        _render_layers(session, found, folder)
-        self._say_what_to_know(session, settings, chosen, found)
+        session.append(parts.render())
+        self._say_what_to_know(session, settings, chosen, parts.skills)
         for name, text in wanted:
             session.append(ev.RuntimeUpdate(kind=f"skill {name}", text=text))
         return self._ready(session, people, parts)
@@ -134,14 +152,15 @@ class Opener:
             settings = self.settings(folder)
             people = People(session, present=not self.headless)
             url = self.options.base_url or session.state.base_url
-            found, parts = await self._parts(session, people, settings, folder, url)
+            parts = await self._parts(session, people, settings, folder, url)
         except BaseException:
             writer.close()
             raise
         session.mend()
         if not any(event.type == "prompt_rendered" for event in session.events):
-            _render_layers(session, found, folder)
+            session.append(parts.render())
         self._apply_options(session, settings)
+        _offer_refresh(session, parts.render())
         return self._ready(session, people, parts, len(loaded.skipped))
 
     def _ready(self, session: Session, people: People, parts: Parts, skipped: int = 0) -> Runner:
@@ -158,9 +177,7 @@ class Opener:
             if value and value != getattr(session.state, name):
                 session.append(ev.SettingChanged(name=name, value=value))
 
-    async def _parts(
-        self, session: Session, people: People, settings: Settings, folder: Path, base_url: str
-    ) -> tuple[skills.Catalogue, Parts]:
+    async def _parts(self, session: Session, people: People, settings: Settings, folder: Path, base_url: str) -> Parts:
         trusted = is_trusted(self.home, folder)
         found = await asyncio.to_thread(skills.find_skills, folder, skills.user_folders(self.home.config), trusted)
         broker = await open_broker(
@@ -173,7 +190,7 @@ class Opener:
             backend=settings.sandbox,
             on_alert=_alarm(session),
         )
-        parts = Parts(
+        return Parts(
             broker=broker,
             artifacts=Artifacts(self.home.artifacts),
             make_model=partial(self._model, folder, base_url),
@@ -182,8 +199,10 @@ class Opener:
             limits=settings.limits,
             sandbox_words=_sandbox_words(broker.capabilities),
             shadow=self.shadow(folder),
+            hand_over=self.hand_over_by,
+            render=partial(_layers, found, folder),
+            skills=found,
         )
-        return found, parts
 
     def _model(self, folder: Path, base_url: str, spec: str) -> Model:
         return resolve(
@@ -224,6 +243,22 @@ class Opener:
             )
 
 
+@contextmanager
+def _opening() -> Iterator[None]:
+    """Whatever keeps a session from being opened becomes an OpenError that says what to do."""
+    try:
+        yield
+    except LogError as error:
+        raise OpenError(f"{error} {error.suggestion}".strip()) from error
+    except ModelError as error:
+        raise OpenError(f"{error} {error.suggestion}".strip(), exit_code=5) from error
+    except ValueError as error:
+        # A policy, a workspace or a backend that cannot be used: the sandbox says why and what to do.
+        raise OpenError(str(error), exit_code=2) from error
+    except OSError as error:
+        raise OpenError(f"the sandbox's records cannot be kept: {error}") from error
+
+
 def _skill_text(parts: Parts, name: str) -> str:
     """What a skill named on the command line says; it enters the conversation before the task. Raises OpenError."""
     data = parts.read_skill(name)
@@ -232,9 +267,21 @@ def _skill_text(parts: Parts, name: str) -> str:
     return clean(data.decode("utf-8", "replace"))
 
 
-def _render_layers(session: Session, found: skills.Catalogue, folder: Path) -> None:
-    """Layers A and B, once a session: from here on they are read from the log."""
-    session.append(layers.render(specs(), clean(skills.catalogue_text(found.skills)), read_instructions(folder)))
+def _layers(found: skills.Catalogue, folder: Path) -> ev.PromptRendered:
+    """Layers A and B as they would be rendered now. A session renders them once, and reads them from its log after."""
+    return layers.render(specs(), clean(skills.catalogue_text(found.skills)), read_instructions(folder))
+
+
+def _offer_refresh(session: Session, now: ev.PromptRendered) -> None:
+    """Say once what the stored prompt was written with that is otherwise today; it goes on as it is until a person
+    asks for the new one."""
+    stored = next(e for e in reversed(session.events) if isinstance(e, ev.PromptRendered))
+    if difference := layers.outdated(stored, now):
+        text = f"The prompt of this session was {difference}."
+        said = (e for e in session.events if e.type == "notice" and e.seq > stored.seq)
+        if all(e.text != text for e in said):
+            hint = "/refresh renders it anew; what the provider has cached of this session is lost then."
+            session.append(ev.Notice(level="info", text=text, hint=hint))
 
 
 async def _choose(settings: Settings, options: EngineOptions) -> DefaultModel:

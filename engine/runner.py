@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from engine.limits import WorkClock
 from engine.log import ArtifactDamaged, Artifacts
 from engine.loop import Loop, Stop
 from engine.models.base import Model, ModelError
+from engine.prompt import layers
 from engine.prompt.runtime import Surroundings
 from engine.rewinding import Rewinder
 from engine.session import Session
@@ -32,6 +33,7 @@ from engine.tools.base import ToolContext
 from engine.tools.todo import parse_todo
 from sandbox.broker import Broker, Caller
 from sandbox.shadow import Shadow
+from skills import Catalogue
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +52,9 @@ class Parts:
     limits: ev.Limits
     sandbox_words: str
     shadow: Shadow
+    hand_over: Callable[[Runner, str], Awaitable[str]]
+    render: Callable[[], ev.PromptRendered]
+    skills: Catalogue
 
 
 class Runner:
@@ -81,8 +86,8 @@ class Runner:
 
     @property
     def untouched(self) -> bool:
-        """Whether no person has said anything in this session."""
-        return not any(e.type in ("user_message", "message_queued") for e in self.session.events)
+        """Whether no person has said anything in this session, nor in one it goes on for."""
+        return not any(e.type in ("user_message", "message_queued", "compacted") for e in self.session.events)
 
     # --- commands ---
 
@@ -96,12 +101,12 @@ class Runner:
         self.session.say(text)
         self.start()
 
-    def start(self, resumed: bool = False) -> None:
-        """Begin a run with what the log holds."""
+    def start(self, resumed: bool = False, limits: ev.Limits | None = None) -> None:
+        """Begin a run with what the log holds, within ``limits`` (None: those of every run)."""
         self._stop = None
         self._people.stopping = ""
         self._people.clock = WorkClock()
-        self.session.append(ev.RunStarted(limits=self._parts.limits, resumed=resumed))
+        self.session.append(ev.RunStarted(limits=limits or self._parts.limits, resumed=resumed))
         self._run = asyncio.create_task(self._work())
 
     def take_back(self, command: cmd.TakeBack) -> None:
@@ -127,6 +132,8 @@ class Runner:
                 self._replace_model(self._parts.make_model(str(command.value)))
             elif command.name == "approve":
                 self._parts.broker.set_mode(str(command.value))
+            elif command.name == "compaction" and command.value not in ("auto", "off"):
+                raise ValueError(f"it is auto or off, not {command.value!r}")
             elif command.name == "limits":
                 ev.Limits.model_validate(command.value)
             elif command.name in ("done_when", "stages"):
@@ -144,11 +151,48 @@ class Runner:
         else:
             self._run = asyncio.create_task(self._compact_idle(command.focus))
 
+    def keep(self, data: bytes) -> str:
+        """Store what a fresh session may want to read; '' when the disk would not take it."""
+        try:
+            return self._parts.artifacts.put(data)
+        except OSError as error:
+            log.warning("a ledger could not be stored: %s", error)
+            return ""
+
+    def undo_compaction(self) -> None:
+        """Take the newest compaction in force back; never under a run, whose next request it would change."""
+        try:
+            why = "Interrupt the agent first." if self.running else self._loop.undo_compaction()
+        except ModelError as error:
+            why = f"{error} {error.suggestion}".strip()
+        if why:
+            self.session.append(ev.Notice(level="warn", text=f"the compaction stays: {why}"))
+
+    def refresh(self) -> None:
+        """Render the layers A and B as they would be rendered today; never under a run."""
+        if self.running:
+            self.session.append(ev.Notice(level="warn", text="the prompt stays as it is: interrupt the agent first"))
+            return
+        now = self._parts.render()
+        stored = next((e for e in reversed(self.session.events) if isinstance(e, ev.PromptRendered)), None)
+        why = layers.outdated(stored, now) if stored else ""
+        if not why:
+            self.session.append(ev.Notice(level="info", text="the prompt is up to date: nothing to refresh"))
+            return
+        self.session.append(now.model_copy(update={"reason": f"refreshed by the person; it was {why}"}))
+
     async def rewind(self, command: cmd.Rewind) -> None:
         """Go back in the conversation, the files or both; never under a run."""
         why = "interrupt the agent first" if self.running else await self._rewinder.go_back(command)
         if why:
             self.session.append(ev.Notice(level="warn", text=f"not gone back: {why}"))
+
+    def edit_todo_file(self, text: str) -> None:
+        """Write todo.md as the log has it already."""
+        try:
+            self._todo.write(text)
+        except OSError as error:
+            self.session.append(ev.Notice(level="warn", text=f"todo.md was not written: {error}"))
 
     def edit_todo(self, text: str) -> None:
         try:
@@ -183,11 +227,18 @@ class Runner:
 
     async def _work(self) -> None:
         stop = await self._watched(asyncio.create_task(self._loop.run()))
+        if stop.reason == "handed_off":
+            stop = await self._handed_over(stop)
         self.session.append(ev.RunFinished(reason=stop.reason, detail=stop.detail))
         if (focus := self._loop.take_wanted()) is not None and not self._closing:
             await self._compact(focus)
         if stop.reason in ("finished", "denied", "interrupted") and self.session.state.pending and not self._closing:
             self._go_on_with_pending()
+
+    async def _handed_over(self, stop: Stop) -> Stop:
+        """Let a fresh session go on; where none can be opened, this one has failed."""
+        problem = await self._parts.hand_over(self, stop.detail)
+        return Stop("failed", f"{stop.detail}; a fresh session could not be opened: {problem}") if problem else stop
 
     async def _compact_idle(self, focus: str) -> None:
         """Compact between two runs; what was sent meanwhile starts the next one, also when this is interrupted."""

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from engine import events as ev
 from engine.events import Event, Limits, Stage, TodoItem, Usage
-from engine.facts import evidence
+from engine.facts import evidence, ran
 
 KEPT_TURNS = 200
 TITLE_LENGTH = 60
@@ -185,6 +185,7 @@ def _session_started(state: TaskState, e: ev.SessionStarted) -> Change:
         approve=e.approve,
         sandbox=e.sandbox,
         context_window=e.context_window,
+        goal=e.goal,
         done_when=e.done_when,
         stages=e.stages,
         task_stage=e.stages[0].name if e.stages else "",
@@ -319,7 +320,13 @@ def _question_asked(state: TaskState, e: ev.QuestionAsked) -> Change:
 
 def _answered(state: TaskState, e: ev.ApprovalDecided | ev.QuestionAnswered) -> Change:
     waiting = tuple(w for w in state.waiting if w.id != e.id)
-    return dict(waiting=waiting, stage="waiting for you" if waiting else "running tools")
+    change: Change = dict(waiting=waiting, stage="waiting for you" if waiting else "running tools")
+    if e.type == "approval_decided" and e.choice == "edit" and e.command:
+        # What runs is what the person made of it.
+        edited = {w.call_id for w in state.waiting if w.id == e.id}
+        commands = tuple((id, e.command if id in edited else line) for id, line in state.commands)
+        change["commands"] = commands
+    return change
 
 
 def _todo_changed(state: TaskState, e: ev.TodoChanged) -> Change:
@@ -355,8 +362,15 @@ def _compaction_undone(state: TaskState, e: ev.CompactionUndone) -> Change:
     return dict(context_tokens=0)
 
 
+def _person_ran(state: TaskState, e: ev.PersonRan) -> Change:
+    return {} if e.status == "denied" else ran(state, e.command, e.exit_code)
+
+
 def _rewound(state: TaskState, e: ev.Rewound) -> Change:
-    return dict(open_calls=(), waiting=(), stage="idle", stage_detail="", context_tokens=0) if e.conversation else {}
+    change: Change = dict(tests_pass=None) if e.files else {}
+    if e.conversation:
+        change |= dict(open_calls=(), waiting=(), stage="idle", stage_detail="", context_tokens=0)
+    return change
 
 
 def _joined(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
@@ -390,5 +404,6 @@ _STEPS = cast(
         "compacted": _compacted,
         "compaction_undone": _compaction_undone,
         "rewound": _rewound,
+        "person_ran": _person_ran,
     },
 )

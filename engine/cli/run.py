@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engine.events import AnyEvent
     from engine.state import TaskState
 
-EXIT_CODES = {"finished": 0, "failed": 1, "limit": 3, "denied": 4, "no_model": 5, "interrupted": 130}
+EXIT_CODES = {"finished": 0, "failed": 1, "limit": 3, "denied": 4, "no_model": 5, "interrupted": 130, "handed_off": 1}
 
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -71,6 +71,9 @@ async def _run(options: Any, command: OpenSession, task: str, output: Output) ->
         else:
             runner.start(resumed=True)
         await runner.idle()
+        while (successor := engine.successor(runner)) is not None:
+            runner = successor
+            await runner.idle()
         state = runner.session.state
     except OpenError as error:
         print(f"agent-tui: {error}", file=sys.stderr)

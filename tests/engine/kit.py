@@ -22,6 +22,7 @@ from sandbox.broker import Caller
 from sandbox.operations import Operation, Outcome, RunCommand, Status
 from sandbox.risk import Assessment, Risk
 from sandbox.shadow import Shadow
+from skills import Catalogue
 
 
 def text(words: str) -> ev.TextBlock:
@@ -30,6 +31,11 @@ def text(words: str) -> ev.TextBlock:
 
 def shell(id: str, command: str) -> ev.ToolCall:
     return ev.ToolCall(id=id, name="shell_run", input={"command": command})
+
+
+async def no_successor(_runner: Runner, _reason: str) -> str:
+    """There is no engine here that could open a fresh session."""
+    return "there is no engine"
 
 
 @dataclass
@@ -154,7 +160,7 @@ def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = N
     """A new session in ``tmp_path``, or the one called ``resume`` opened again."""
     home = Home(tmp_path / "data", tmp_path / "config", tmp_path / "cache")
     workspace = tmp_path / "work"
-    workspace.mkdir(exist_ok=True)
+    workspace.mkdir(parents=True, exist_ok=True)
     store = LogStore(home)
     shown: list[ev.AnyEvent] = []
     past = store.load(resume).events if resume else ()
@@ -176,5 +182,8 @@ def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = N
         limits=limits or ev.Limits(),
         sandbox_words="held by the test",
         shadow=Shadow(workspace, home.data / "kept"),
+        hand_over=no_successor,
+        render=lambda: render(specs(), ""),
+        skills=Catalogue((), ()),
     )
     return Kit(store, Runner(session, people, parts), model, broker, shown, people)

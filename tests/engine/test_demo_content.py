@@ -31,6 +31,8 @@ from sandbox.broker import Caller
 from sandbox.operations import Operation, Outcome, PollBackground, RunCommand, Status, WriteFile
 from sandbox.risk import Assessment, Risk
 from sandbox.shadow import Shadow
+from skills import Catalogue
+from tests.engine.kit import no_successor
 from tests.engine.tools_kit import FolderBroker
 
 
@@ -124,6 +126,9 @@ async def play(tmp_path: Path, driver: AutoDriver, override: dict[str, str] | No
         limits=ev.Limits(),
         sandbox_words="held by the test",
         shadow=Shadow(demo.folder, home.data / "kept"),
+        hand_over=no_successor,
+        render=lambda: render(specs(), ""),
+        skills=Catalogue((), ()),
     )
     show = Show(demo, Runner(session, people, parts))
     show.runner.send(demo.task, "steer")

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
-from engine.commands import Compact, EditTodo, Interrupt, SendMessage, TakeBack
+from engine.commands import Compact, EditTodo, Interrupt, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
 from tui import slots
 from tui.actions import Situation, bindings
 from tui.screens.reading import Reading
@@ -275,7 +275,17 @@ class Workbench(SessionActions, Reading, Screen[None]):
             self.composer.focus()
 
     def action_compact(self, focus: str = "") -> None:
+        """Now, with a focus or without; ``auto`` and ``off`` say whether it happens by itself."""
+        if focus in ("auto", "off"):
+            self.change("compaction", focus)
+            return
         self.bench.link.send(lambda session: Compact(session, focus))
+
+    def action_uncompact(self) -> None:
+        self.bench.link.send(UndoCompaction)
+
+    def action_refresh_prompt(self) -> None:
+        self.bench.link.send(RefreshPrompt)
 
     async def action_edit_todo(self) -> None:
         self.action_tab("todo")
