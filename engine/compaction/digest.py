@@ -44,8 +44,10 @@ def _of_command(result: ToolResult) -> list[str]:
     ended = [f"exit code {result.exit_code}"] if result.exit_code is not None else []
     parts = [("Failed:", failing(text)), ("Errors:", errors(text)), ("Tests:", (tests_counted(text),))]
     named = [line for name, found in parts if any(found) for line in (name, *map(_short, found))]
-    tail = [_short(line) for line in text.splitlines() if line.strip()][-_TAIL:]
-    return [*ended, *named, "Its last lines:", *tail]
+    last = [_short(line) for line in text.splitlines() if line.strip()][-_TAIL:]
+    known = {line.strip("= ") for line in named}
+    tail = [line for line in last if line.strip("= ") not in known]
+    return [*ended, *named, *(("Its last lines:", *tail) if tail else ())]
 
 
 def _of_file(result: ToolResult) -> list[str]:

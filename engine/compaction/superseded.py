@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.compaction.visible import in_request, stand_ins
 from engine.events import Event, ToolCall, ToolResult
@@ -12,11 +13,14 @@ from engine.tools.words import one_line
 
 # Below this a line in its place would not be much shorter.
 MIN_CHARS = 300
+_CHANGED = "the file was changed after it was read; read it again if you need it"
+_READ_AGAIN = "the same was read again later"
+_RUN_AGAIN = "the same was run again later"
 
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """A call that came to something, in the order of its result. at: its place among the answers of the model."""
+    """A call that came to something."""
 
     result: ToolResult
     call: ToolCall
@@ -28,14 +32,13 @@ def superseded(events: Sequence[Event]) -> dict[str, str]:
     never among them: it keeps the model from trying it again. Nor is what something stands in for already."""
     already = stand_ins(events)
     found: dict[str, str] = {}
-    later: list[_Done] = []
+    later = _Later()
     for done in reversed(_done(in_request(events))):
         result = done.result
         if result.status == "ok" and result.call_id not in already and len(result.text) >= MIN_CHARS:
-            by = next((why for one in later if (why := _why(done, one))), "")
-            if by:
+            if by := later.why(done):
                 found[result.call_id] = f"[{result.name} {done.what}".rstrip() + f": left out, because {by}.]"
-        later.append(done)
+        later.add(done)
     return dict(reversed(found.items()))
 
 
@@ -53,50 +56,95 @@ def _done(events: Sequence[Event]) -> list[_Done]:
     return found
 
 
-def _why(old: _Done, new: _Done) -> str:
-    """Why ``old`` says nothing any more that ``new``, which came later, does not say better; empty when it does."""
-    one, other = old.call, new.call
-    ran = new.result.status == "ok" or (new.result.status == "error" and new.result.exit_code is not None)
-    if not ran:
-        return ""
-    if one.name == "fs_read" and new.result.status == "ok":
-        path = one.input.get("path")
-        if path and path in new.result.files_written:
-            return "the file was changed after it was read; read it again if you need it"
-        if other.name == "fs_read" and path == other.input.get("path") and _covers(new.result, old.result):
-            return "the same was read again later"
-    if one.name != other.name:
-        return ""
-    if one.name == "todo_write":
-        return "the list was written again later"
-    if one.name == "fs_list" and one.input.get("path", ".") == other.input.get("path", "."):
-        return "the folder was listed again later" if _as_deep(other, one) else ""
-    if one.name in ("shell_run", "fs_search") and _same(one, other):
-        return "the same was run again later"
-    return ""
+@dataclass(slots=True)
+class _Reads:
+    """The lines of one file that later reads show: ranges of which none lies in another, by their first line."""
+
+    firsts: list[int] = field(default_factory=list)
+    lasts: list[int] = field(default_factory=list)
+    whole: bool = False
+
+    def covers(self, lines: tuple[int, int] | None) -> bool:
+        """Whether one of them holds ``lines``; None for a read that names none."""
+        if lines is None:
+            return self.whole
+        at = bisect_right(self.firsts, lines[0])
+        return at > 0 and self.lasts[at - 1] >= lines[1]
+
+    def add(self, lines: tuple[int, int] | None) -> None:
+        if lines is None:
+            self.whole = True
+        elif not self.covers(lines):
+            first, last = lines
+            start = bisect_right(self.firsts, first - 1)
+            end = bisect_right(self.lasts, last)
+            self.firsts[start : max(start, end)] = [first]
+            self.lasts[start : max(start, end)] = [last]
 
 
-def _same(one: ToolCall, other: ToolCall) -> bool:
-    """Whether both are the same command or search. Looking at a background command is none: each look shows more."""
-    if one.input.get("handle") or one.input.get("background"):
-        return False
-    ignored = {"timeout"}
-    inputs = [{k: v for k, v in call.input.items() if k not in ignored} for call in (one, other)]
-    return bool(inputs[0]) and json.dumps(inputs[0], sort_keys=True) == json.dumps(inputs[1], sort_keys=True)
+@dataclass(slots=True)
+class _Later:
+    """What came after a result, looked up by what could supersede it: one look for each, however many there are."""
+
+    written: set[str] = field(default_factory=set)
+    reads: dict[str, _Reads] = field(default_factory=dict)
+    listed: dict[tuple[str, bool], int] = field(default_factory=dict)
+    ran: set[str] = field(default_factory=set)
+    todo: bool = False
+
+    def add(self, done: _Done) -> None:
+        result, name, given = done.result, done.call.name, done.call.input
+        if result.status != "ok" and not (result.status == "error" and result.exit_code is not None):
+            return
+        path = given.get("path")
+        # A read before the last change of the file shows nothing that an earlier one would give way to.
+        if name == "fs_read" and result.status == "ok" and isinstance(path, str) and path not in self.written:
+            self.reads.setdefault(path, _Reads()).add(_lines(result))
+        elif name == "fs_list":
+            self.listed[_folder(given)] = max(_depth(given), self.listed.get(_folder(given), 0))
+        elif name == "todo_write":
+            self.todo = True
+        elif (key := _repeatable(done.call)) is not None:
+            self.ran.add(key)
+        self.written.update(result.files_written)
+
+    def why(self, done: _Done) -> str:
+        """Why what ``done`` says is said better by what came later; empty when it is not."""
+        name, given = done.call.name, done.call.input
+        path = given.get("path")
+        if name == "fs_read" and isinstance(path, str):
+            if path in self.reads and self.reads[path].covers(_lines(done.result)):
+                return _READ_AGAIN
+            return _CHANGED if path in self.written else ""
+        if name == "fs_list":
+            deep = _depth(given) <= self.listed.get(_folder(given), -1)
+            return "the folder was listed again later" if deep else ""
+        if name == "todo_write":
+            return "the list was written again later" if self.todo else ""
+        return _RUN_AGAIN if _repeatable(done.call) in self.ran else ""
 
 
-def _as_deep(new: ToolCall, old: ToolCall) -> bool:
-    depths = (call.input.get("depth", 1) for call in (new, old))
-    deep = [depth if isinstance(depth, int) else 1 for depth in depths]
-    return deep[0] >= deep[1] and bool(new.input.get("all")) == bool(old.input.get("all"))
+def _repeatable(call: ToolCall) -> str | None:
+    """The same for the same command or search; None for what is neither. Nor is a look at a background command: each
+    look shows more."""
+    if call.name not in ("shell_run", "fs_search") or call.input.get("handle") or call.input.get("background"):
+        return None
+    given = {key: value for key, value in call.input.items() if key != "timeout"}
+    return f"{call.name} {json.dumps(given, sort_keys=True)}" if given else None
 
 
-def _covers(new: ToolResult, old: ToolResult) -> bool:
-    """Whether ``new`` holds the lines that ``old`` holds."""
-    lines = [next((row for row in result.items if "first" in row and "last" in row), None) for result in (new, old)]
-    if lines[0] is None or lines[1] is None:
-        return new.files_read == old.files_read and lines[1] is None
-    try:
-        return bool(lines[0]["first"] <= lines[1]["first"] and lines[1]["last"] <= lines[0]["last"])
-    except TypeError:
-        return False
+def _folder(given: dict[str, object]) -> tuple[str, bool]:
+    return str(given.get("path", ".")), bool(given.get("all"))
+
+
+def _depth(given: dict[str, object]) -> int:
+    depth = given.get("depth", 1)
+    return depth if isinstance(depth, int) else 1
+
+
+def _lines(result: ToolResult) -> tuple[int, int] | None:
+    """The first and the last line a read shows; None where it names none."""
+    row = next((row for row in result.items if "first" in row and "last" in row), None)
+    if row is None or not (isinstance(row["first"], int) and isinstance(row["last"], int)):
+        return None
+    return row["first"], row["last"]

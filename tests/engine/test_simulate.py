@@ -18,7 +18,7 @@ from engine.paths import Home
 from engine.prompt.request import ModelRequest
 from engine.prompt.simulate import USUAL, requests, simulate
 from tests.engine.kit import Kit, make_kit
-from tests.engine.long_kit import StrictModel, long_kit
+from tests.engine.long_kit import Outputs, StrictModel, long_kit
 from tests.fakes.asking import params_for
 from tests.fakes.prefix import PrefixCache
 from tests.fakes.turns import Format
@@ -53,9 +53,11 @@ class Counted(StrictModel):
             yield part
 
 
-async def ran(tmp_path: Path, spec: str, steps: int = 40, window: int = 24_000) -> Kit:
-    """A session of ``steps`` calls with ``spec``, long enough to be compacted."""
+async def ran(tmp_path: Path, spec: str, steps: int = 120, window: int = 24_000) -> Kit:
+    """A session of ``steps`` calls with ``spec``, whose results are too small to be moved out: what makes room in it is
+    a summary, which is paid for."""
     kit, _ = long_kit(tmp_path, FORMATS[spec], window, steps)
+    kit.broker.run = Outputs(steps, 1_900).run  # type: ignore[method-assign]
     session = kit.runner.session
     model = Counted(
         FORMATS[spec],
