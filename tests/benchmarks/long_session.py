@@ -19,7 +19,7 @@ _STEP = 4
 
 
 def home_with_session(root: Path, events: int) -> str:
-    """Put a home with one session of about ``events`` events into ``root``; its id. ``root/work`` is an empty folder."""
+    """Put a home with one session of about ``events`` events, and an empty folder ``work``, into ``root``; its id."""
     home = Home(root / "data", root / "config", root / "cache")
     (root / "work").mkdir(parents=True)
     kept = Path(tempfile.gettempdir()) / f"agent-tui-long-{events}-{_recipe()}"
