@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from engine.conditions import Value
+from engine.runs_tests import only_reads, tests_passed
 
 if TYPE_CHECKING:
     from engine.events import ToolResult
@@ -18,12 +17,8 @@ KNOWN: dict[str, type] = {
 }  # fmt: skip
 
 UNKNOWN_TESTS = "no test has run since the last edit"
-_RUNNERS = {"pytest", "py.test", "tox", "nox", "jest", "vitest", "ctest", "rspec"}
-_WITH_TEST = {"npm", "pnpm", "yarn", "cargo", "go", "make", "mvn", "gradle", "./gradlew", "./mvnw"}
-_TARGETS = {"test", "check"}
-_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
-_PYTHON = re.compile(r"python[\d.]*$")
-_NO_TESTS = {"--version", "--help", "-h", "--collect-only", "--co", "--no-run", "-n", "--dry-run", "--listTests"}
+# Tools whose call, cut short, may have left a file other than it was.
+_WRITERS = ("fs_write", "fs_edit")
 
 
 def facts(state: TaskState) -> dict[str, Value]:
@@ -44,87 +39,26 @@ def facts(state: TaskState) -> dict[str, Value]:
 
 def evidence(state: TaskState, e: ToolResult) -> dict[str, Any]:
     """What a result says about tests, sources and failed commands, as changes of the state."""
-    known: dict[str, Any] = dict(tests_pass=None) if e.files_written else {}
+    known: dict[str, Any] = {}
+    if e.files_written or (e.name in _WRITERS and e.status == "cancelled"):
+        known["tests_pass"] = None
     if e.status == "ok" and e.external and e.external.url:
         known["sources"] = tuple(dict.fromkeys((*state.sources, e.external.url)))
-    command = dict(state.commands).get(e.call_id)
-    if command is None or e.exit_code is None:
+    command = dict(state.commands).get(e.call_id, "")
+    if not command or e.status in ("denied", "skipped"):
         return known
-    others = tuple(c for c in state.failed_commands if c != command)
-    known["failed_commands"] = (*others, command) if e.exit_code else others
-    says = test_run(command)
-    if says is not None:
-        # A failure is a failure however it came about; a success counts only when it is that of the tests.
-        known["tests_pass"] = False if e.exit_code else (True if says else None)
-    return known
+    return known | ran(state, command, e.exit_code)
 
 
-def test_run(command: str) -> bool | None:
-    """What success of ``command`` says: True, that tests passed; False, nothing, since it runs tests but its exit code
-    is not theirs (``pytest || true``); None, it runs no tests we know."""
-    parts = _split(command)
-    places = [place for place, (words, _) in enumerate(parts) if _is_test(_bare(words))]
-    if not places:
-        return None
-    joins = [join for _, join in parts[places[0] :]]
-    # After a test run only `&&` keeps its failure; a pipe keeps it only where the shell was told so.
-    return all(join in ("&&", "") or (join == "|" and "pipefail" in command) for join in joins) and not any(
-        join in ("||", "&") for _, join in parts
-    )
-
-
-def _split(command: str) -> list[tuple[list[str], str]]:
-    """(words, what joins it to the next) for each simple command; nothing when the quoting is broken."""
-    lexer = shlex.shlex(command.strip().replace("\n", " ; "), posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    parts: list[tuple[list[str], str]] = []
-    words: list[str] = []
-    try:
-        for word in lexer:
-            if word in ("&&", "||", "|", ";", "&", "|&"):
-                parts.append((words, word))
-                words = []
-            elif word not in ("(", ")"):
-                words.append(word)
-    except ValueError:
-        return []
-    if words:
-        parts.append((words, ""))
-    elif parts and parts[-1][1] == ";":
-        parts[-1] = (parts[-1][0], "")
-    return parts
-
-
-def _bare(words: list[str]) -> list[str]:
-    """Without what only wraps a command: variables, env, timeout 60, time, nice, uv run and the like."""
-    rest = list(words)
-    while rest:
-        if _VARIABLE.match(rest[0]) or rest[0] in ("env", "time", "nice", "nohup", "exec", "npx", "command"):
-            rest = rest[1:]
-        elif rest[0] == "timeout":
-            rest = rest[1:]
-            while rest and rest[0].startswith("-"):
-                rest = rest[2:] if rest[0] in ("-k", "-s") else rest[1:]
-            rest = rest[1:]
-        elif rest[:2] in (["uv", "run"], ["poetry", "run"], ["bundle", "exec"]):
-            rest = rest[2:]
-        else:
-            return rest
-    return rest
-
-
-def _is_test(words: list[str]) -> bool:
-    if not words or _NO_TESTS & set(words[1:]):
-        return False
-    name = words[0] if words[0].startswith("./") else words[0].rsplit("/", 1)[-1]
-    if name in _RUNNERS:
-        return True
-    if _PYTHON.match(name):
-        return len(words) > 2 and words[1] == "-m" and words[2] in ("pytest", "unittest", "tox", "nox")
-    targets = [word for word in words[1:] if not word.startswith("-")]
-    if name in ("npm", "pnpm", "yarn") and targets[:1] == ["run"]:
-        targets = targets[1:]
-    wanted = _TARGETS if name in ("make", "gradle", "./gradlew") else {"test"}
-    found = set(targets) if name in ("make", "mvn", "./mvnw", "gradle", "./gradlew") else set(targets[:1])
-    return name in _WITH_TEST and bool(found & wanted)
+def ran(state: TaskState, command: str, exit_code: int | None) -> dict[str, Any]:
+    """What it says that ``command`` ran and ended with ``exit_code``, None when it was cut short or still runs."""
+    known: dict[str, Any] = {}
+    if exit_code is not None:
+        others = tuple(c for c in state.failed_commands if c != command)
+        known["failed_commands"] = (*others, command) if exit_code else others
+    says = tests_passed(command)
+    if says is None:
+        # It may have changed a file: what the tests said before is no longer known.
+        return known if state.tests_pass is None or only_reads(command) else known | dict(tests_pass=None)
+    # A failure is a failure however it came about; a success counts only when it is that of the tests.
+    return known | dict(tests_pass=False if exit_code else (True if says and exit_code == 0 else None))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.conditions import ConditionError, parse
 from engine.facts import KNOWN
-from engine.facts import test_run as says_of
+from engine.runs_tests import only_reads
+from engine.runs_tests import tests_passed as says_of
 
 
 @pytest.mark.parametrize(
@@ -39,12 +42,41 @@ def test_an_error_names_the_place_and_the_facts(text: str, column: int) -> None:
     assert abs(error.value.column - column) <= 1
 
 
+PASSES = (
+    "pytest -q", "cd x && pytest", "A=1 timeout 60 python -m pytest", "npm run test", "make -C sub check",
+    "go test ./...", "set -o pipefail; pytest | tail", "pytest && echo done", "pytest -n 4 -c setup.cfg tests/",
+    "bash -c 'pytest -q'", "bash -o pipefail -c 'pytest | tail -3'", "sudo -u dev pytest", "pytest > out.txt 2>&1",
+    "set -e; pytest; echo ok", "set -euo pipefail\npytest | tail -5\necho ok", "cat input | pytest",
+    "source .venv/bin/activate && pytest", ".venv/bin/pytest", "uv run pytest", "coverage run -m pytest",
+    "PYTHONPATH=src python3.12 -W error -m unittest", "make -C test check", "sh -lc 'cd a && pytest' && ls",
+    "pip install -e . && pytest", "./gradlew test", "env CI=1 npx vitest run", "python manage.py test",
+)  # fmt: skip
+PROVES_NOTHING = (
+    "pytest || true", "pytest; true", "pytest | tail -3", "pytest &", "true || pytest", "! pytest",
+    "echo pipefail; pytest | tail", "set +o pipefail; pytest | tail", "set -o pipefail; set +o pipefail; pytest | cat",
+    "bash -c 'pytest | tail'", "bash -c 'pytest; true'", "set -o pipefail; bash -c 'pytest | tail'",
+    "set -o pipefail | true; pytest | tail", "pytest --version", "pytest --collect-only -q", "pytest $OPTIONS",
+    "PYTEST_ADDOPTS=--co pytest", "export PATH=fake; pytest", "exit 0; pytest", "trap 'exit 0' EXIT; pytest",
+    "pytest && sed -i s/a/b/ x.py", "pytest && git checkout .", "if pytest; then echo; fi", "pytest; pytest tests/b",
+    "(pytest; true)", "x=$(pytest)", "alias pytest=true; pytest", "make -n check", "make -i test", "/tmp/pytest",
+    "npm test --if-present", "vitest --passWithNoTests", "go test -run NONE ./...", "mvn -DskipTests test",
+    "set -e; pytest && true; echo", "bash -c \"$TESTS pytest\"", "pytest |& tail", "cargo test --no-run",
+)  # fmt: skip
+NO_TESTS = ("ls", "echo pytest", "make -C test", "git status", "cat tests/test_a.py", "grep -rn pytest .", "")
+
+
 @pytest.mark.parametrize(
     ("command", "says"),
-    [("pytest -q", True), ("cd x && pytest", True), ("A=1 timeout 60 python -m pytest", True), ("npm run test", True),
-     ("make -C sub check", True), ("go test ./...", True), ("pytest || true", False), ("pytest; true", False),
-     ("pytest | tail -3", False), ("set -o pipefail; pytest | tail", True), ("pytest &", False), ("ls", None),
-     ("echo pytest", None), ("pytest --version", None), ("true || pytest", False), ("echo 'open", None)],
-)  # fmt: skip
-def test_a_test_run_is_recognised(command: str, says: bool | None) -> None:
+    [*((c, True) for c in PASSES), *((c, False) for c in PROVES_NOTHING), *((c, None) for c in NO_TESTS)],
+)
+def test_only_the_success_of_tests_counts(command: str, says: bool | None) -> None:
     assert says_of(command) is says
+
+
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from(["pytest", "|", ";", "&&", "'", "bash -c", "!", "$x"])).map(" ".join)
+)
+def test_any_text_can_be_asked_about(command: str) -> None:
+    assert says_of(command) in (True, False, None)
+    assert only_reads(command) in (True, False)
