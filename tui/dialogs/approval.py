@@ -95,6 +95,9 @@ class ApprovalDialog(Considered[Decide | None]):
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
+    def dress(self) -> None:
+        self._arrange()
+
     def on_resize(self) -> None:
         self._arrange()
 

@@ -43,6 +43,10 @@ class Considered(ModalScreen[Result]):
         self.dismiss(None)
         app.call_later(partial(app.notify, words, markup=False))
 
+    def dress(self) -> None:
+        """Draw everything anew: the theme changed."""
+        raise NotImplementedError
+
     def unknown_key(self, key: str) -> None:
         """A key that means nothing here."""
 
@@ -58,6 +62,7 @@ class Considered(ModalScreen[Result]):
 
     def on_mount(self) -> None:
         self.watch(self.app, "app_focus", self._on_terminal_focus, init=False)
+        self.app.theme_changed_signal.subscribe(self, lambda _: self.dress())
 
     def on_screen_resume(self) -> None:
         """On screen, for the first time or again: the time to read begins when it was painted."""

@@ -81,6 +81,9 @@ class QuestionDialog(Considered[str | None]):
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
+    def dress(self) -> None:
+        self._arrange()
+
     def on_resize(self) -> None:
         self._arrange()
 

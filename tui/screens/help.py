@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.style import Style
 from rich.table import Table
@@ -19,6 +21,8 @@ from tui.look import Look
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from tui.theming import Themed
+
 KEYS = 20
 SLASH = 10
 
@@ -29,14 +33,19 @@ class HelpScreen(ModalScreen[None]):
 
     def __init__(self, where: Screen[Any], look: Look) -> None:
         super().__init__()
-        self._page = help_page(keys_here(where), look)
+        self._page: Callable[[Look], Table] = partial(help_page, keys_here(where))
+        self._look = look
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
-            yield Static(self._page, id="help-text")
+            yield Static(self._page(self._look), id="help-text")
 
     def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.query_one("#help").focus()
+
+    def _dress(self) -> None:
+        self.query_one("#help-text", Static).update(self._page(cast("Themed", self.app).look))
 
 
 def keys_here(screen: Screen[Any]) -> list[tuple[str, str]]:

@@ -40,16 +40,25 @@ class BytesScreen(Screen[None]):
         return cast("Themed", self.app).look
 
     def compose(self) -> ComposeResult:
-        octets = sum(len(section.text.encode("utf-8", "replace")) for section in self._sections)
-        right = Text(f"{octets:,} bytes ", style=self.look.roles.muted)
-        yield Line(lambda width: spread(Text(f" {self._title}"), right, width), id="inspector-head")
+        yield Line(self._head, id="inspector-head")
         self.list = LineList(self.look, id="inspector-list")
         yield self.list
         yield Line(lambda width: hint_line(BYTES, width, self.look), id="inspector-keys")
 
+    def _head(self, width: int) -> Text:
+        octets = sum(len(section.text.encode("utf-8", "replace")) for section in self._sections)
+        return spread(Text(f" {self._title}"), Text(f"{octets:,} bytes ", style=self.look.roles.muted), width)
+
     def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self.call_after_refresh(self.action_difference)
+
+    def _dress(self) -> None:
+        self.list.look = self.look
+        self.list.refresh()
+        for line in self.query(Line):
+            line.refresh()
 
     def on_resize(self, event: Resize) -> None:
         self._lines = byte_lines(self._sections, event.size.width - 1)

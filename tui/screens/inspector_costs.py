@@ -61,9 +61,16 @@ class CostsScreen(Screen[None]):
         return Text("\n").join([*lines, *(Text(f" {x}", style=muted) for x in wrapped(NOTE, width - 2, 2))])
 
     def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self._say("building every request again")
         self.run_worker(self._read(), exclusive=True)
+
+    def _dress(self) -> None:
+        self.list.look = self.look
+        self.list.refresh()
+        for line in self.query(Line):
+            line.refresh()
 
     async def _read(self) -> None:
         from engine.queries import Simulate

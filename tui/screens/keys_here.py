@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
@@ -27,7 +28,7 @@ class KeysHere(HelpScreen):
         listed = list(actions)
         titles = {action.title for action in listed}
         rest = [(keys, words) for keys, words in keys_here(where) if words not in titles]
-        self._page = keys_page(listed, rest, look)
+        self._page = partial(keys_page, listed, rest)
 
 
 def keys_page(actions: list[Action], rest: list[tuple[str, str]], look: Look) -> Table:
