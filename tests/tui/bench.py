@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,18 +54,16 @@ async def workbench(
     first_run: bool = False,
     engine: FakeHandle | None = None,
     transcript: Any = placeholders.Transcript,
+    real: bool = False,
     **how: Any,
 ) -> AsyncIterator[Bench]:
-    """``how`` goes to the app. A settings file is there unless ``first_run``."""
+    """``how`` goes to the app. A settings file is there unless ``first_run``. ``real``: no stand-in for any part."""
     options = how.pop("options", None) or EngineOptions(cwd=home)
     handle = engine or FakeHandle(options)
-    with (
-        patch.dict("os.environ", {"AGENT_TUI_HOME": str(home)}),
-        patch.object(slots, "transcript", lambda: transcript),
-        patch.object(slots, "composer", lambda ask: placeholders.Composer()),
-        patch.object(slots, "dialog", lambda request, place, ask: placeholders.Dialog(request, place)),
-        patch.object(slots, "sessions", lambda ask, folder: placeholders.Sessions()),
-    ):
+    with ExitStack() as patched:
+        patched.enter_context(patch.dict("os.environ", {"AGENT_TUI_HOME": str(home)}))
+        for slot, part in () if real else _stand_ins(transcript):
+            patched.enter_context(patch.object(slots, slot, part))
         if not first_run:
             settings = home / "config" / "config.toml"
             settings.parent.mkdir(parents=True, exist_ok=True)
@@ -75,3 +73,12 @@ async def workbench(
             bench = Bench(app, pilot, handle)
             await bench.until(lambda: app.link.session, "a session is open")
             yield bench
+
+
+def _stand_ins(transcript: Any) -> tuple[tuple[str, Callable[..., Any]], ...]:
+    return (
+        ("transcript", lambda: transcript),
+        ("composer", lambda ask: placeholders.Composer()),
+        ("dialog", lambda request, place, ask: placeholders.Dialog(request, place)),
+        ("sessions", lambda ask, folder: placeholders.Sessions()),
+    )

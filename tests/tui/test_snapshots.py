@@ -1,0 +1,257 @@
+"""Every screen as it looks, at three sizes, in a dark, a light and a colourless theme.
+
+The stored pages are text (see `tests.tui.picture`). Renew them with ``pytest tests/tui/test_snapshots.py
+--snapshot-update``, and read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from textual.widget import Widget
+
+import themes
+import tui.dialogs
+import tui.widgets
+from engine import events as ev
+from engine import live
+from engine.options import EngineOptions
+from tests.tui.bench import Bench, workbench
+from tests.tui.picture import Pages, Picture, Size, page, painted
+from tests.tui.story_kit import DIFF, FOLDER, NOW, StoryHandle, asked, beginning, call, end, middle, said, started
+
+SIZES: tuple[Size, ...] = ((80, 24), (120, 40), (200, 60))
+THEMES = (themes.DARK, themes.LIGHT)
+COLOURLESS = "colourless"
+PLACE = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TZ": "UTC", "LC_ALL": "C.UTF-8", "HOME": "/home/ada"}
+
+Scene = Callable[[Bench], Awaitable[None]]
+
+
+STOPPED = Mock(wraps=datetime, now=Mock(return_value=NOW))
+"""A calendar that shows one time."""
+
+
+@pytest.fixture(autouse=True)
+def _one_place_one_moment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same terminal, home and clock wherever and whenever it runs."""
+    for name in ("NO_COLOR", "COLORFGBG", "TMUX", "TERM_PROGRAM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in PLACE.items():
+        monkeypatch.setenv(name, value)
+    time.tzset()
+    rooms = (*pkgutil.iter_modules(tui.widgets.__path__, "tui.widgets."),
+             *pkgutil.iter_modules(tui.dialogs.__path__, "tui.dialogs."))  # fmt: skip
+    for found in rooms:
+        module = importlib.import_module(found.name)
+        if hasattr(module, "monotonic"):
+            monkeypatch.setattr(module, "monotonic", lambda: 1000.0)
+        if hasattr(module, "datetime"):
+            monkeypatch.setattr(module, "datetime", STOPPED)
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+# --- the screens ------------------------------------------------------------------------------------------------------
+
+
+async def tell(bench: Bench, *events: ev.Event) -> None:
+    bench.engine.tell(*(event.model_copy(update={"at": NOW}) for event in events))
+    await bench.settled()
+
+
+async def shows(bench: Bench, *words: str) -> None:
+    await bench.until(lambda: all(word in bench.screen_text() for word in words), f"on screen: {words}")
+
+
+async def idle(bench: Bench) -> None:
+    await shows(bench, "say what should be done")
+
+
+async def mid_run(bench: Bench) -> None:
+    await tell(bench, *middle())
+    bench.engine.show(live.ToolProgress(session="s1", call_id="c6", text="......F...\n"))
+    await shows(bench, "keep the old name")
+
+
+def pane(number: int) -> Scene:
+    async def scene(bench: Bench) -> None:
+        await mid_run(bench)
+        await bench.pilot.press(f"alt+{number}")
+
+    return scene
+
+
+async def finished(bench: Bench) -> None:
+    await tell(bench, *end())
+
+
+PUSH: dict[str, Any] = {
+    "tool": "shell_run", "subject": "git push origin main --force", "risk": "high", "spots": ((21, 28),),
+    "reasons": ("leaves this machine", "rewrites history"), "effects": ("send commits to example.org:443",),
+    "rule": "allow shell git push *", "contained": False, "executable": "/usr/bin/git", "sha256": "3f9a" * 16,
+    "env_names": ("TOKEN",),
+}  # fmt: skip
+EDIT: dict[str, Any] = {
+    "tool": "fs_edit", "kind": "write", "subject": "shop/amount.py", "diff": DIFF, "reasons": ("changes a file",),
+    "effects": ("write shop/amount.py",), "rule": "allow write shop/*",
+}  # fmt: skip
+
+
+def approval(tool: str, facts: Mapping[str, Any]) -> Scene:
+    async def scene(bench: Bench) -> None:
+        await tell(bench, started(5), said(5, "One more thing.", call("c7", tool)))
+        await tell(bench, asked("a3", "c7", **facts))
+        await bench.until(lambda: type(bench.app.screen).__name__ == "ApprovalDialog", "the dialog")
+
+    return scene
+
+
+async def question(bench: Bench) -> None:
+    ask = ev.QuestionAsked(id="q1", call_id="c7", question="Which branch?", options=("main", "a new one", "none [b]"))
+    await tell(bench, started(5), said(5, "May I ask?", call("c7", "user_ask", question="Which branch?")))
+    await tell(bench, ask)
+    await bench.until(lambda: type(bench.app.screen).__name__ == "QuestionDialog", "the dialog")
+
+
+def pressed(*keys: str, sees: str) -> Scene:
+    async def scene(bench: Bench) -> None:
+        await bench.pilot.press(*keys)
+        await shows(bench, sees)
+
+    return scene
+
+
+def inspecting(*keys: str, sees: str) -> Scene:
+    async def scene(bench: Bench) -> None:
+        await pressed("f2", sees="request 4 of 4")(bench)
+        await pressed(*keys, sees=sees)(bench)
+
+    return scene
+
+
+async def first_run(bench: Bench) -> None:
+    await shows(bench, "ollama serve")
+
+
+async def trust(bench: Bench) -> None:
+    bench.app.ask_trust([".agent-tui/hooks.toml", ".mcp.json"])
+    await shows(bench, ".mcp.json")
+
+
+async def limits(bench: Bench) -> None:
+    bench.app.run_slash("limits", "")
+    await shows(bench, "Limits of a run")
+
+
+async def player(bench: Bench) -> None:
+    await pressed("f3", sees="event  3 / ")(bench)
+    await pressed("end", sees="It is mended")(bench)
+    await pressed("p", sees="denied")(bench)
+
+
+SCREENS: dict[str, Scene] = {
+    "workbench-idle": idle,
+    "workbench-run": mid_run,
+    "workbench-finished": finished,
+    **{f"pane-{number}": pane(number) for number in range(2, 7)},
+    "approval-command": approval("shell_run", PUSH),
+    "approval-diff": approval("fs_edit", EDIT),
+    "question": question,
+    "sessions": pressed("ctrl+o", sees="Port the importer"),
+    "player": player,
+    "inspector": inspecting(sees="results put aside"),
+    "inspector-bytes": inspecting("enter", sees="2 passed in 3.1 s"),
+    "inspector-costs": inspecting("s", sees="local/qwen3.gguf"),
+    "compaction": inspecting("c", sees="AFTER"),
+    "help": pressed("f1", sees="Talk to the agent"),
+    "first-run": first_run,
+    "trust": trust,
+    "palette": pressed("ctrl+p", sees="Ctrl+G"),
+    "ask-text": limits,
+}
+EMPTY = {"workbench-idle", "first-run", "trust", "ask-text", "help", "palette", "question", "approval-diff"}
+NARROW = {name for name in SCREENS if name.startswith("pane-")}
+ANEW = {"palette"}
+"""Textual's own keeps the colours it was opened with; it is gone with the next key."""
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_screen(
+    screen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
+    sizes = SIZES[:1] if screen in NARROW else SIZES
+    seen: dict[Size, dict[str, Picture]] = {size: {} for size in sizes}
+    for names in ((name,) for name in THEMES) if screen in ANEW else (THEMES,):
+        await look(screen, tmp_path / names[-1], names, seen)
+    assert left_over([by_theme[themes.LIGHT] for by_theme in seen.values()]) == set()
+    monkeypatch.setenv("NO_COLOR", "1")
+    await look(screen, tmp_path / COLOURLESS, (COLOURLESS,), seen)
+    stored = page(seen)
+    assert str(tmp_path) not in stored
+    assert stored == snapshot.use_extension(Pages)
+
+
+def left_over(pictures: Sequence[Picture]) -> set[str]:
+    """Styles of light pictures in a colour that the dark theme alone has: they were not dressed anew."""
+    dark, light = (
+        {colour.lower() for names in (data.colours, data.roles) for colour in names.values()}
+        for data in (themes.read(themes.HERE / f"{name}.toml") for name in THEMES)
+    )
+    styles = {style for picture in pictures for line in picture.styles for style in line}
+    return {style for style in styles if set(style.split()) & (dark - light)}
+
+
+async def look(screen: str, home: Path, names: Sequence[str], seen: Mapping[Size, dict[str, Picture]]) -> None:
+    """See a screen at all sizes and in the themes named, resized and dressed anew while it is open."""
+    engine = StoryHandle([] if screen in EMPTY else beginning())
+    options = EngineOptions(cwd=FOLDER, theme="" if COLOURLESS in names else names[0])
+    sizes = list(seen)
+    async with workbench(
+        home, size=sizes[0], real=True, engine=engine, options=options, first_run=screen == "first-run"
+    ) as bench:
+        await bench.until(lambda: bench.app.bench.transcript, "the transcript")
+        await still(bench)
+        await SCREENS[screen](bench)
+        for size in sizes:
+            await bench.pilot.resize_terminal(*size)
+            for name in names:
+                if len(names) > 1:
+                    bench.app.theme = name
+                seen[size][name] = await still(bench)
+
+
+async def still(bench: Bench) -> Picture:
+    """The picture, once nothing is under way that could change it."""
+    app = bench.app
+    last: Picture | None = None
+    same = 0
+
+    def quiet() -> bool:
+        nodes: tuple[Any, ...] = (
+            app,
+            *app.screen_stack,
+            *(n for s in app.screen_stack for n in s.walk_children(Widget)),
+        )
+        return not any(node.message_queue_size for node in nodes) and not any(w.is_running for w in app.workers)
+
+    def holds() -> bool:
+        nonlocal last, same
+        now = painted(app)
+        same = same + 1 if quiet() and now == last and now.text and len(now.text) == app.size.height else 0
+        last = now
+        return same >= 2
+
+    await bench.until(holds, "a still picture")
+    assert last is not None
+    return last
