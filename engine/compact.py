@@ -29,6 +29,7 @@ _NOT_BACK = "The request would have about {:,} tokens without that compaction, a
 _NOW_OFF = "Automatic compaction is off now: about {:,} of {:,} tokens are used, and it would compact again at once."
 _ON_AGAIN = "Turn it on again in the settings of the session, or compact with /compact."
 _NO_ROOM = "the request for it is larger than the window"
+_REFUSED = "the provider refuses the request as too long, and nothing in it can be shortened any more"
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ class Compactor:
         compacted or must not be; HandOff when what is left is too large and a fresh session would have room.
         """
         window = model.context_window
+        self._lost = ""
         if self._off:
             if (size := self.size(model)) >= window:
                 raise ModelError("context_overflow", _TOO_LARGE.format(size, window), suggestion=_IS_OFF)
@@ -108,11 +110,17 @@ class Compactor:
 
     async def after_overflow(self, model: Model) -> bool:
         """The provider refused the request as too long, whatever it was measured to have: make it smaller. What can
-        be moved out goes first, so that the request for a summary has a chance to fit. False when nothing can go."""
+        be moved out goes first, so that the request for a summary has a chance to fit. False when nothing can go.
+
+        Raises HandOff when nothing can go and a fresh session would begin with a smaller request than the refused one.
+        """
         if self._off:
             raise ModelError("context_overflow", "The provider refused the request as too long.", suggestion=_IS_OFF)
-        reason = "the window is full"
-        return self._shorten(model, reason, recent=1) or await self._summarise(model, reason)
+        reason, refused = "the window is full", self.size(model)
+        if self._shorten(model, reason, recent=1) or await self._summarise(model, reason):
+            return True
+        self._hand_off_if(self._lost or _REFUSED, min(refused, model.context_window))
+        return False
 
     async def _shrink(self, model: Model) -> bool:
         """One step: an offload where it does as much as a summary, which also loses less; else a summary. Where the

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from engine.compaction.facts import Ledger, opening
 from engine.compaction.ledger import extract
+from engine.compaction.ledger_text import as_entry
 from engine.compaction.plan import SummaryPlan, is_handoff
 from engine.compaction.visible import in_request
 from engine.events import Compacted, Event
@@ -63,12 +64,13 @@ def paired(events: Sequence[Event], keep_from: int = 0) -> bool:
 
 
 def _of_text(ledger: Ledger, text: str, artifact: str) -> Answers:
-    cut = bool(artifact) and "left out" in text
+    # What was left out counts as there when the text says where: the model can look it up. The newest has to be there.
+    cut = bool(artifact) and f"artifact:{artifact}" in text
     failures = (*ledger.failures, *(c.text for c in ledger.commands if c.ended not in ("exit 0", "")))
     open_steps = [item.text for item in ledger.todo if item.status != "done"]
     return (
         (GOAL, _has(ledger.said[:1], text)),
-        (CONSTRAINTS, cut or _has(ledger.said[1:], text)),
+        (CONSTRAINTS, _has(ledger.said[1:][-1:], text) if cut else _word_for_word(ledger.said[1:], text)),
         (OUTCOMES, cut or _has(failures, text)),
         (SOURCES, cut or _has(ledger.sources, text)),
         (TODO, _has(open_steps[-1:], text) if cut else _has([item.text for item in ledger.todo], text)),
@@ -107,3 +109,7 @@ def _of_layer(made: Compacted, events: Sequence[Event]) -> Answers:
 
 def _has(entries: Iterable[str], text: str) -> bool:
     return all(opening(entry) in text for entry in entries)
+
+
+def _word_for_word(entries: Iterable[str], text: str) -> bool:
+    return all(as_entry(entry) in text for entry in entries)

@@ -23,6 +23,7 @@ FAILURES = "Failed or not done, and not repeated with success"
 FIXED = "Failed before, and what fixed it"
 SOURCES = "Sources"
 EARLIER = "From the session before"
+INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,12 @@ class Command:
     counted: str = ""
 
     def line(self) -> str:
-        """The command for the model."""
+        """The command for the model. Further lines of it are indented, which those of its output never are: so it is
+        known again in a session that goes on."""
         times = f", {self.times} times" if self.times > 1 else ""
         counted = (self.counted,) if self.counted else ()
-        return "\n".join((f"{self.ended}{times}: {self.text.strip()}", *self.failed, *counted))
+        command = self.text.strip().replace("\n", "\n" + INDENT)
+        return "\n".join((f"{self.ended}{times}: {command}", *self.failed, *counted))
 
 
 @dataclass(frozen=True, slots=True)

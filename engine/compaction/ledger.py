@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TypeVar, get_args
 
 from engine.compaction import facts as lists
@@ -12,7 +13,7 @@ from engine.compaction.facts import Command as Command
 from engine.compaction.facts import Ledger as Ledger
 from engine.compaction.failing import errors, failing, tests_counted
 from engine.compaction.ledger_text import bounded, parsed
-from engine.compaction.symbols import symbols, touched
+from engine.compaction.symbols import named, symbols, touched
 from engine.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -29,7 +30,10 @@ from engine.tools.runner import title_of_call
 
 K = TypeVar("K")
 V = TypeVar("V")
-_COMMAND = re.compile(r"^(?P<ended>[^:\n]*?)(?:, (?P<times>\d+) times)?: (?P<text>.*)$")
+_COMMAND = re.compile(r"^(?P<ended>[^:\n]*?)(?:, (?P<times>\d+) times)?: (?P<text>.*)$", re.DOTALL)
+_FAILURE = re.compile(r"^(?P<what>.*?): (?:error|cancelled|denied), ", re.DOTALL)
+_DENIED = re.compile(r"^denied(?: by \w+)?: (?P<what>.*?)(?: \(“.*”\))?$", re.DOTALL)
+_SOURCE = re.compile(r"^(?P<what>.*?)(?: \(\d{4}-\d\d-\d\d\))?$", re.DOTALL)
 _TODO = re.compile(r"^\[(?P<status>\w+)\] (?P<text>.*)$", re.DOTALL)
 _STATUSES = get_args(TodoItem.model_fields["status"].annotation)
 
@@ -158,8 +162,8 @@ class _Gatherer:
         self._note_fix(command.strip(), result)
 
     def _note_run(self, now: Command) -> None:
-        before = self._commands.pop(now.text, None)
-        self._commands[now.text] = replace(now, times=before.times + 1) if before else now
+        before = self._commands.pop(now.text.strip(), None)
+        self._commands[now.text.strip()] = replace(now, times=before.times + 1) if before else now
 
     def _note_fix(self, command: str, result: ToolResult) -> None:
         """A command that failed and passes after files were changed: that is how it was fixed."""
@@ -225,14 +229,19 @@ class _Gatherer:
             self._written[path if comma else entry] = comma + sha if comma else ""
         for entry in known.get(lists.SYMBOLS, ()):
             path, _, signature = entry.partition(": ")
-            self._symbols[path, signature] = signature
-        self._commands |= {one.text: one for one in map(_command, known.get(lists.COMMANDS, ()))}
-        self._failures |= {("", entry): entry for entry in known.get(lists.FAILURES, ())}
+            self._symbols[path, named(path, signature)] = signature
+        for command in map(_command, known.get(lists.COMMANDS, ())):
+            self._commands[command.text] = command
+            if re.match(r"exit [1-9]", command.ended):
+                self._failing[command.text] = _Failing(next(iter(command.failed), command.ended), {})
+        self._failures |= {_failure_key(entry): entry for entry in known.get(lists.FAILURES, ())}
         self._fixed |= dict.fromkeys(known.get(lists.FIXED, ()))
         self._decisions |= dict.fromkeys(known.get(lists.DECISIONS, ()))
-        self._rejected |= {entry: entry for entry in known.get(lists.REJECTED, ())}
+        self._rejected |= {_what(_DENIED, entry): entry for entry in known.get(lists.REJECTED, ())}
         self._open |= {entry: entry for entry in known.get(lists.QUESTIONS, ())}
-        self._sources |= dict.fromkeys(known.get(lists.SOURCES, ()), "")
+        for entry in known.get(lists.SOURCES, ()):
+            url = _what(_SOURCE, entry)
+            self._sources[url] = entry[len(url) :]
         self._todo = self._todo or tuple(_item(entry) for entry in known.get(lists.TODO, ()))
         self._earlier |= dict.fromkeys(known.get(lists.EARLIER, ()))
         if began.artifact:
@@ -245,13 +254,26 @@ def _said_by(output: str, exit_code: int | None) -> tuple[tuple[str, ...], str]:
 
 
 def _command(entry: str) -> Command:
-    """A command as `Command.line` wrote it. What follows its line is what failed, or more of a long command: either
-    way it is written again as it was."""
+    """A command as `Command.line` wrote it, its output's lines as what failed: they are written again as they were."""
     first, *rest = entry.split("\n")
-    found = _COMMAND.match(first)
+    more = list(takewhile(lambda line: line.startswith(lists.INDENT), rest))
+    text = "\n".join((first, *(line.removeprefix(lists.INDENT) for line in more)))
+    found = _COMMAND.match(text)
     if found is None:
         return Command(entry, "ended")
-    return Command(found["text"], found["ended"], int(found["times"] or 1), tuple(rest))
+    return Command(found["text"], found["ended"], int(found["times"] or 1), tuple(rest[len(more) :]))
+
+
+def _failure_key(entry: str) -> tuple[str, str]:
+    """The call that failed, so that the same call knows it again."""
+    name, _, subject = _what(_FAILURE, entry).partition(" ")
+    return name, subject
+
+
+def _what(pattern: re.Pattern[str], entry: str) -> str:
+    """What an entry is about; all of it where it is of another kind."""
+    found = pattern.match(entry)
+    return found["what"] if found else entry
 
 
 def _item(entry: str) -> TodoItem:

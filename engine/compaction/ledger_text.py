@@ -49,6 +49,11 @@ def bounded(text: str, length: int) -> str:
     return f"{text[:head]} … [{len(text) - head - tail:,} characters left out] … {text[len(text) - tail :]}"
 
 
+def as_entry(text: str) -> str:
+    """``text`` as an entry of a list, nothing cut."""
+    return "- " + text.strip().replace("\n", "\n  ")
+
+
 def parsed(text: str) -> dict[str, list[str]]:
     """The entries that `written` wrote, by heading: its inverse but for what it left out."""
     found: dict[str, list[str]] = {}
@@ -88,4 +93,4 @@ def _section(section: Section, most: int, length: int) -> str:
 
 
 def _entry(section: Section, entry: str, length: int) -> str:
-    return "- " + bounded(entry.strip(), min(length, section.longest)).replace("\n", "\n  ")
+    return as_entry(bounded(entry.strip(), min(length, section.longest)))

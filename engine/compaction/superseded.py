@@ -35,9 +35,9 @@ def superseded(events: Sequence[Event]) -> dict[str, str]:
     later = _Later()
     for done in reversed(_done(in_request(events))):
         result = done.result
-        if result.status == "ok" and result.call_id not in already and len(result.text) >= MIN_CHARS:
-            if by := later.why(done):
-                found[result.call_id] = f"[{result.name} {done.what}".rstrip() + f": left out, because {by}.]"
+        may_go = result.status == "ok" and result.call_id not in already and len(result.text) >= MIN_CHARS
+        if may_go and (by := later.why(done)):
+            found[result.call_id] = f"[{result.name} {done.what}".rstrip() + f": left out, because {by}.]"
         later.add(done)
     return dict(reversed(found.items()))
 

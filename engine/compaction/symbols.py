@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 MOST = 200
+_REMOVED = "removed: "
 _LENGTH = 200
 _ANNOTATIONS = r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([^)]*\))?|"
 _ANNOTATIONS += r"open|override|sealed|data|inline|unsafe|const|extern|declare|virtual|partial|suspend)\s+)*"
@@ -81,7 +82,14 @@ def touched(path: str, diff: str) -> dict[str, str]:
             above = found
         if line[:1] in ("+", "-") and above is not None:
             now[above.name] = above.signature
-    return {**{name: f"removed: {was}" for name, was in gone.items() if name not in now}, **now}
+    return {**{name: f"{_REMOVED}{was}" for name, was in gone.items() if name not in now}, **now}
+
+
+def named(path: str, signature: str) -> str:
+    """The name of the symbol in ``path`` whose signature is ``signature``; the signature itself when it says none."""
+    language = _language(path)
+    found = next(_of_lines(language, ((0, signature.removeprefix(_REMOVED)),)), None) if language else None
+    return found.name if found else signature
 
 
 def _language(path: str) -> str | None:
