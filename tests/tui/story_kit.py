@@ -206,6 +206,16 @@ COSTS = (
     q.SimulatedCost("local/qwen3.gguf", None, None, 31_000, 2100, 0, 900, 0.94),
 )
 
+POINTS = q.RewindChoices(
+    (
+        q.RewindPoint(23, "turn 4", "Then only the edit.", NOW, True),
+        q.RewindPoint(18, "turn 3", "The comma is taken for a thousands separator.", NOW, True),
+        q.RewindPoint(3, "you", "test_german_amounts fails. Find out why and mend it.", NOW, True),
+    ),
+    undoable=21,
+)
+CHANGES = q.RewindFiles((("shop/amount.py", "changed"), ("shop/notes [b].md", "created"), ("old.py", "deleted")))
+
 
 class StoryHandle(FakeHandle):
     """A fake engine that knows the story; an answer that is a function is asked with the query."""
@@ -221,6 +231,8 @@ class StoryHandle(FakeHandle):
             q.InspectCompactions: COMPACTIONS,
             q.InspectCompaction: COMPACTION,
             q.Simulate: COSTS,
+            q.RewindPoints: POINTS,
+            q.RewindPreview: CHANGES,
             q.TryRule: q.RuleTrial(("pip install hypothesis", "pip install ruff")),
         }
 

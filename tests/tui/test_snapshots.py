@@ -154,6 +154,11 @@ async def limits(bench: Bench) -> None:
     await shows(bench, "Limits of a run")
 
 
+async def rewind(bench: Bench) -> None:
+    await finished(bench)
+    await pressed("f4", sees="old.py")(bench)
+
+
 async def player(bench: Bench) -> None:
     await pressed("f3", sees="event  3 / ")(bench)
     await pressed("end", sees="It is mended")(bench)
@@ -174,6 +179,7 @@ SCREENS: dict[str, Scene] = {
     "inspector-bytes": inspecting("enter", sees="2 passed in 3.1 s"),
     "inspector-costs": inspecting("s", sees="local/qwen3.gguf"),
     "compaction": inspecting("c", sees="AFTER"),
+    "rewind": rewind,
     "help": pressed("f1", sees="Talk to the agent"),
     "first-run": first_run,
     "trust": trust,
