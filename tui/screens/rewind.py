@@ -145,6 +145,8 @@ class RewindScreen(Screen[None]):
         for part in (self.list, self.preview):
             part.look = self.look
             part.refresh()
+        if self.points:
+            self._list_files()
         for line in self.query(Line):
             line.refresh()
 
