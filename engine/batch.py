@@ -15,7 +15,7 @@ from engine.rewinding import may_change_files
 from engine.session import Session
 from engine.tools.base import ToolContext
 from engine.tools.registry import is_read_only
-from engine.tools.runner import cancelled_result, run_call, skipped_result, title_of_call
+from engine.tools.runner import cancelled_result, masked_result, run_call, skipped_result, title_of_call
 
 MakeContext = Callable[[ev.ToolCall], ToolContext]
 
@@ -49,15 +49,26 @@ class Batch:
                 reason = self._hold()
                 if reason:
                     break
-                together = list(group)
+                whole = list(group)
+                together = self._allowed(whole)
                 if any(may_change_files(call.name, is_read_only(call.name)) for call in together):
                     await self._before_changes()
-                left = [call for call in left if call not in together]
+                left = [call for call in left if call not in whole]
                 await self._run_together(together)
         except asyncio.CancelledError:
             self._skip(left, "the run was interrupted before this call started")
             raise
         self._skip(left, self._hold())
+
+    def _allowed(self, calls: Sequence[ev.ToolCall]) -> list[ev.ToolCall]:
+        """The calls the stage of the task allows; the others get the result that says so."""
+        stage = self._session.state.present_stage
+        if stage is None:
+            return list(calls)
+        for call in calls:
+            if not stage.allows(call.name):
+                self._session.append(masked_result(call, self._turn, stage.name, stage.until, stage.tools))
+        return [call for call in calls if stage.allows(call.name)]
 
     async def _run_together(self, calls: Sequence[ev.ToolCall]) -> None:
         tasks: dict[asyncio.Task[ev.ToolResult], ev.ToolCall] = {}

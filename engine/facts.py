@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from engine.conditions import Value
+from engine.parts import Stage
 from engine.runs_tests import only_reads, tests_passed
 
 if TYPE_CHECKING:
-    from engine.events import ToolResult
+    from engine.events import ApprovalDecided, ToolResult
     from engine.state import TaskState
 
 KNOWN: dict[str, type] = {
@@ -62,3 +65,22 @@ def ran(state: TaskState, command: str, exit_code: int | None) -> dict[str, Any]
         return known if state.tests_pass is None or only_reads(command) else known | dict(tests_pass=None)
     # A failure is a failure however it came about; a success counts only when it is that of the tests.
     return known | dict(tests_pass=False if exit_code else (True if says and exit_code == 0 else None))
+
+
+def edited(state: TaskState, e: ApprovalDecided) -> dict[str, Any]:
+    """What runs of a call when a person changed its command: that, and not what the model wrote, is evidence."""
+    if e.choice != "edit" or not e.command:
+        return {}
+    calls = {w.call_id for w in state.waiting if w.id == e.id}
+    return dict(commands=tuple((id, e.command if id in calls else line) for id, line in state.commands))
+
+
+def criteria(name: str, value: Any) -> dict[str, Any]:
+    """New conditions (done_when) or stages; nonsense from an edited or foreign file changes nothing."""
+    try:
+        if name == "done_when":
+            return dict(done_when=TypeAdapter(tuple[str, ...]).validate_python(value))
+        stages = TypeAdapter(tuple[Stage, ...]).validate_python(value)
+    except ValidationError:
+        return {}
+    return dict(stages=stages, task_stage=stages[0].name if stages else "")

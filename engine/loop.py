@@ -94,6 +94,7 @@ class Loop:
     async def _work(self) -> Stop:
         while True:
             self._deliver("steer")
+            self._advance()
             if self._session.answered and not stages.missing(self._session.state):
                 return Stop("finished")
             if reason := self._exhausted():
@@ -101,8 +102,6 @@ class Loop:
             message = await self._turn()
             if message.calls:
                 await self._run_calls(message)
-                for change in stages.changes(self._session.state):
-                    self._session.append(change)
             elif not self._waiting("steer") and (stop := self._ended(message)):
                 return stop
 
@@ -156,12 +155,18 @@ class Loop:
             return Stop("failed", "the model refused to answer")
         if denied := _given_up_after_denial(self._session.talk):
             return Stop("denied", f"{denied} was denied")
+        self._advance()
         if not (lacking := stages.missing(self._session.state)):
             return Stop("finished")
         if _told_in_vain(self._session.talk) >= REMINDERS:
             return Stop("failed", f"the completion criteria do not hold: {'; '.join(lacking)}")
         self._session.append(runtime.not_done(lacking))
         return None
+
+    def _advance(self) -> None:
+        """The task enters the stages whose turn it is by now, also those it passes through at once."""
+        for change in stages.changes(self._session.state):
+            self._session.append(change)
 
     def _waiting(self, kind: str) -> bool:
         return any(p.kind == kind for p in self._session.state.pending)

@@ -99,10 +99,16 @@ class Queued(Frozen):
 
 
 class Stage(Frozen):
-    """A stage of a task: it ends when the condition ``until`` holds (see `engine.conditions`)."""
+    """A stage of a task: it ends when the condition ``until`` holds (see `engine.conditions`). ``tools``: with what the
+    names of the tools begin that may be called in it; empty: all."""
 
     name: str
     until: str
+    tools: tuple[str, ...] = ()
+
+    def allows(self, name: str) -> bool:
+        """Whether the tool called ``name`` may be called in this stage."""
+        return not self.tools or name.startswith(self.tools)
 
 
 class Limits(Frozen):

@@ -108,7 +108,7 @@ def _steady(text: str, line: Line) -> bool:
     if "||" in line.joined or "&" in line.joined:
         return False
     for item in line.commands:
-        parts = [part.start for part in (*item.assigns, *item.words, *item.redirects)]
+        parts = [word.start for word in (*item.assigns, *item.words)] + [part.start for part in item.redirects]
         if text[item.start : min(parts)].strip():
             return False  # turned round by `!`
         if item.name in _UNSETTLING and not (item.name in ("source", ".") and item.argv[-1].endswith("/activate")):

@@ -32,7 +32,7 @@ def missing(state: TaskState) -> tuple[str, ...]:
     """What does not hold yet, rendered: the stages that are still to be left, then the completion criteria."""
     names = [stage.name for stage in state.stages]
     left = state.stages[names.index(state.task_stage) :] if state.task_stage in names else ()
-    stages = [f"stage {stage.name}: {rendered(stage.until, state)}" for stage in left]
+    stages = [f"stage {s.name}: {rendered(s.until, state)}" for s in left if not holds(s.until, state)]
     return (*stages, *(rendered(text, state) for text in state.done_when if not holds(text, state)))
 
 
@@ -59,7 +59,9 @@ def stage_text(state: TaskState) -> str:
         return "All stages are done."
     place = names.index(state.task_stage)
     after = names[place + 1] if place + 1 < len(names) else "nothing: it is the last stage"
-    return f"stage: {names[place]}\nuntil: {state.stages[place].until}\nthen: {after}"
+    only = state.stages[place].tools
+    tools = f"\ntools: only those whose names begin with {', '.join(only)}" if only else ""
+    return f"stage: {names[place]}\nuntil: {state.stages[place].until}\nthen: {after}{tools}"
 
 
 def problems(done_when: tuple[str, ...], stages: tuple[Stage, ...] = ()) -> tuple[str, ...]:
@@ -73,7 +75,15 @@ def problems(done_when: tuple[str, ...], stages: tuple[Stage, ...] = ()) -> tupl
     names = [stage.name for stage in stages]
     if "" in names or len(set(names)) < len(names):
         found.append("each stage needs a name of its own")
-    return tuple(found)
+    return (*found, *_masking_all(stages))
+
+
+def _masking_all(stages: tuple[Stage, ...]) -> list[str]:
+    from engine.tools.registry import TOOLS
+
+    names = [tool.name for tool in TOOLS]
+    unknown = [(s.name, begin) for s in stages for begin in s.tools if not any(n.startswith(begin) for n in names)]
+    return [f"stage {stage}: no tool's name begins with {begin!r}" for stage, begin in unknown]
 
 
 def check_criteria(name: str, value: Any) -> None:

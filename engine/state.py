@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from engine import events as ev
 from engine.events import Event, Limits, Stage, TodoItem, Usage
-from engine.facts import evidence, ran
+from engine.facts import criteria, edited, evidence, ran
 
 KEPT_TURNS = 200
 TITLE_LENGTH = 60
@@ -143,6 +143,11 @@ class TaskState:
     def hit_rate(self) -> float | None:
         """Share of all prompt tokens that were read from the provider's cache; None before the first answer."""
         return self.usage.cache_read / self.usage.input if self.usage.input else None
+
+    @property
+    def present_stage(self) -> Stage | None:
+        """The stage the task is in; None without stages, and when all are done."""
+        return next((stage for stage in self.stages if stage.name == self.task_stage), None)
 
     @property
     def todo_done(self) -> int:
@@ -292,17 +297,6 @@ def _stage_changed(state: TaskState, e: ev.StageChanged) -> Change:
     return dict(task_stage=e.stage)
 
 
-def _criteria_changed(name: str, value: Any) -> Change:
-    """New conditions or stages; nonsense from an edited or foreign file changes nothing."""
-    try:
-        if name == "done_when":
-            return dict(done_when=TypeAdapter(tuple[str, ...]).validate_python(value))
-        stages = TypeAdapter(tuple[Stage, ...]).validate_python(value)
-    except ValidationError:
-        return {}
-    return dict(stages=stages, task_stage=stages[0].name if stages else "")
-
-
 def _approval_requested(state: TaskState, e: ev.ApprovalRequested) -> Change:
     return dict(
         stage="waiting for you",
@@ -320,13 +314,8 @@ def _question_asked(state: TaskState, e: ev.QuestionAsked) -> Change:
 
 def _answered(state: TaskState, e: ev.ApprovalDecided | ev.QuestionAnswered) -> Change:
     waiting = tuple(w for w in state.waiting if w.id != e.id)
-    change: Change = dict(waiting=waiting, stage="waiting for you" if waiting else "running tools")
-    if e.type == "approval_decided" and e.choice == "edit" and e.command:
-        # What runs is what the person made of it.
-        edited = {w.call_id for w in state.waiting if w.id == e.id}
-        commands = tuple((id, e.command if id in edited else line) for id, line in state.commands)
-        change["commands"] = commands
-    return change
+    ran_instead = edited(state, e) if e.type == "approval_decided" else {}
+    return dict(waiting=waiting, stage="waiting for you" if waiting else "running tools", **ran_instead)
 
 
 def _todo_changed(state: TaskState, e: ev.TodoChanged) -> Change:
@@ -341,7 +330,7 @@ def _setting_changed(state: TaskState, e: ev.SettingChanged) -> Change:
             # Nonsense from an edited or foreign file changes nothing; the event itself stays to be seen.
             return {}
     if e.name in ("done_when", "stages"):
-        return _criteria_changed(e.name, e.value)
+        return criteria(e.name, e.value)
     if e.name == "compaction":
         return dict(compaction=e.value) if e.value in ("auto", "off") else {}
     return {e.name: e.value} if e.name in ("model", "approve", "title", "context_window") else {}

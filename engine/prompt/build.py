@@ -12,7 +12,7 @@ from typing import Protocol
 
 from engine.compaction import summary_message_text
 from engine.compaction.visible import last_summary, result_text, stand_ins
-from engine.events import Event, PromptRendered, TextBlock, ToolResult
+from engine.events import Event, PromptRendered, TextBlock, ToolResult, ToolSpec
 from engine.prompt import runtime
 from engine.prompt.external import enclosed
 from engine.prompt.repair import repair
@@ -45,7 +45,14 @@ def assembled(rendered: PromptRendered, state: TaskState, messages: tuple[Messag
         tools=rendered.tools,
         messages=messages,
         max_output=max(1, min(MOST_OUTPUT, state.context_window // 4)),
+        allowed_tools=allowed(state, rendered.tools),
     )
+
+
+def allowed(state: TaskState, tools: Sequence[ToolSpec]) -> tuple[str, ...] | None:
+    """The tools that may be called in the task's stage, None for all. The others are masked, never taken out."""
+    stage = state.present_stage
+    return tuple(tool.name for tool in tools if stage.allows(tool.name)) if stage and stage.tools else None
 
 
 def trajectory(events: Sequence[Event]) -> tuple[Message, ...]:

@@ -10,6 +10,9 @@ from engine.stages import stage_text
 from engine.state import TaskState
 
 BUDGET_MARKS = (50, 80, 95)
+# An open todo list is said again after so many turns, and never within so few of the model writing it.
+RECITED_EVERY = 8
+RECENT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +27,17 @@ class Surroundings:
 
 def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> tuple[RuntimeUpdate, ...]:
     """What has to be said now: each kind only when its text differs from the last time it was said, or when a summary
-    has taken that out of the request."""
+    has taken that out of the request; the open todo list again and again (see `_Todo`)."""
     said: dict[str, str] = {}
     heard: dict[str, int] = {}
-    edited = ""
+    todo = _Todo()
     for event in events:
+        todo.take(event)
         if event.type == "runtime_update":
             said[event.kind] = event.text
             heard[event.kind] = event.seq
         elif event.type == "compacted" and event.kind in ("summary", "handoff"):
             said = {kind: text for kind, text in said.items() if heard[kind] >= event.keep_from}
-        elif event.type == "todo_changed":
-            edited = event.text if event.by == "person" else ""
     now = {"environment": _environment(around)}
     if budget := _budget(state):
         now["budget"] = budget
@@ -43,9 +45,45 @@ def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> 
         now["criteria"] = criteria
     if stage := stage_text(state):
         now["stage"] = stage
-    if edited:
-        now["todo"] = f"The person edited todo.md. It now reads:\n{edited}"
-    return tuple(RuntimeUpdate(kind=kind, text=text) for kind, text in now.items() if said.get(kind) != text)
+    found = [RuntimeUpdate(kind=kind, text=text) for kind, text in now.items() if said.get(kind) != text]
+    if text := todo.text(state):
+        found.append(RuntimeUpdate(kind="todo", text=text))
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class _Todo:
+    """When the model has last seen todo.md, read from the events: ``seen`` is the turn in which it wrote it or was
+    told of it, ``wrote`` the turn in which it wrote it itself. ``gone``: a compaction came after."""
+
+    turn: int = 0
+    seen: int = 0
+    wrote: int = -RECENT
+    gone: bool = False
+    edited: str = ""
+
+    def take(self, event: Event) -> None:
+        if event.type == "turn_started":
+            self.turn = event.turn
+        elif event.type == "compacted" and event.kind in ("summary", "handoff"):
+            self.gone = True
+        elif event.type == "runtime_update" and event.kind == "todo":
+            self.seen, self.gone, self.edited = self.turn, False, ""
+        elif event.type == "todo_changed" and event.by == "person":
+            self.edited = event.text
+        elif event.type == "todo_changed":
+            self.seen = self.wrote = self.turn
+            self.edited = ""
+
+    def text(self, state: TaskState) -> str:
+        """What to say of it before the next turn, mostly nothing."""
+        if self.edited:
+            return f"The person edited todo.md. It now reads:\n{self.edited}"
+        left = len(state.todo) - state.todo_done
+        due = self.gone or self.turn - self.seen >= RECITED_EVERY
+        if not left or not due or self.turn - self.wrote < RECENT:
+            return ""
+        return f"todo.md as it stands before turn {self.turn + 1}, {left} of {len(state.todo)} open:\n{state.todo_text}"
 
 
 def not_done(lacking: tuple[str, ...]) -> RuntimeUpdate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -60,6 +60,22 @@ def skipped_result(call: ToolCall, turn: int, reason: str) -> ToolResult:
         text=f"Not run: {why}. Nothing was done. Make the call again if it is still needed.",
         summary="not run",
         error=f"not run: {why}",
+    )
+
+
+def masked_result(call: ToolCall, turn: int, stage: str, until: str, tools: Sequence[str]) -> ToolResult:
+    """The result of a call of a tool that may not be used in the stage the task is in."""
+    names = ", ".join(tool.name for tool in TOOLS if tool.name.startswith(tuple(tools))) or "none"
+    why = f"not in this stage: {one_line(call.name, 80)} may not be called in the stage {stage}"
+    return ToolResult(
+        call_id=call.id,
+        turn=turn,
+        name=call.name,
+        status="error",
+        text=f"{why}. Nothing was done. The stage ends when {until}; until then you can call: {names}.",
+        summary="not in this stage",
+        error=why,
+        retryable=True,
     )
 
 
