@@ -65,8 +65,8 @@ def recurring(events: Sequence[Event], window: int) -> str:
         return ""
     turns = [e.seq for e in events if e.type == "turn_started"][-WITHIN_TURNS:]
     recent = [e for e in summaries if not turns or e.seq >= turns[0]]
-    if len(recent) > MOST_SUMMARIES:
-        return f"the conversation was summarised {len(recent)} times within {len(turns)} turns"
+    if len(recent) >= MOST_SUMMARIES:
+        return f"the conversation would be summarised {len(recent) + 1} times within {len(turns)} turns"
     last = summaries[-1]
     if last.tokens_before and last.tokens_before - last.tokens_after < thresholds(window).gain:
         return f"the last summary freed only {max(0, last.tokens_before - last.tokens_after):,} tokens"
