@@ -19,6 +19,8 @@ from engine.prompt.measure import Meter
 from engine.session import Session
 
 TRIES = 2
+# Tokens a note needs at least.
+LEAST_NOTE = 2_000
 # Compactions before one request: moving results out, then a summary, then once more what that has made possible.
 MOST_STEPS = 3
 _TOO_LARGE = "The next request has about {:,} tokens and the window {:,}."
@@ -130,7 +132,10 @@ class Compactor:
         if self._shorten(model, reason, compaction.worth_offloading(size, window, compaction.fixed(events))):
             return True
         enough = size - at.summary + at.gain
-        if not self._note_fits(model) and self._shorten(model, reason, recent=0, enough=enough):
+        if not self._note_fits(model) and (
+            # All that is old rather than just enough: each time breaks the cache.
+            self._shorten(model, reason, enough) or self._shorten(model, reason, recent=0, enough=enough)
+        ):
             return True
         return await self._summarise(model, reason) or self._shorten(model, reason, recent=0)
 
@@ -151,7 +156,8 @@ class Compactor:
 
     def _note_fits(self, model: Model) -> bool:
         """Whether the window has room for the request with the instruction, and for a note as the answer."""
-        return self.size(model) + 2 * compaction.thresholds(model.context_window).gain <= model.context_window
+        spare = compaction.thresholds(model.context_window).gain
+        return self.size(model) + spare + min(spare, LEAST_NOTE) <= model.context_window
 
     def _shorten(
         self, model: Model, reason: str, gain: int = 1, recent: int = compaction.RECENT_TURNS, enough: int | None = None

@@ -26,8 +26,9 @@ CALLS = 300
 WINDOWS = (24_000, 45_000, 200_000)
 
 
-async def play(tmp_path: Path, format: Format, window: int) -> tuple[Kit, list[Sent]]:
-    """A session of 300 calls, closed and resumed in the middle; all requests of both halves."""
+async def play(tmp_path: Path, format: Format, window: int) -> tuple[Kit, list[Sent], int]:
+    """A session of 300 calls, closed and resumed in the middle; all requests of both halves, and how many the first
+    half has."""
     kit, first = long_kit(tmp_path, format, window, CALLS // 2)
     kit.runner.send("Make everything work. Never touch `vendor/`.", "steer")
     await kit.runner.idle()
@@ -36,21 +37,32 @@ async def play(tmp_path: Path, format: Format, window: int) -> tuple[Kit, list[S
     second.keys = first.keys
     kit.runner.send("Go on.", "steer")
     await kit.runner.idle()
-    return kit, [*first.sent, *second.sent]
+    return kit, [*first.sent, *second.sent], len(first.sent)
 
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("format", FORMATS)
 async def test_three_hundred_calls(tmp_path: Path, format: Format, window: int) -> None:
-    kit, sent = await play(tmp_path, format, window)
+    kit, sent, resumed = await play(tmp_path, format, window)
     state = kit.runner.session.state
     assert (state.stage, state.calls) == ("finished", CALLS), state.stage_detail
+    assert not kit.of(ev.HandedOff), "the window is large enough to go on in"
     check_prefixes(format, sent)
+    assert sent[resumed].shared == sent[resumed - 1].total, "resuming reads all of it again"
+    check_hits(sent)
     check_sizes(kit, sent, window)
     checked = sent if window < 40_000 else sent[::25]
     assert [problem for one in checked if (problem := problem_with(format, one.request))] == []
-    assert 1 <= state.compactions <= forced(sent, window) + 1
+    made = batches(kit)
+    assert 1 <= made <= forced(sent, window) + 1
+    print(f"\n{format} {window:,}: {len(sent)} requests, {made} compactions, {forced(sent, window)} forced")
     await kit.runner.close()
+
+
+def batches(kit: Kit) -> int:
+    """Compactions as the cache feels them: layers made in one go, right after each other, break it once."""
+    seqs = [e.seq for e in kit.events if e.type == "compacted"]
+    return sum(seq - 1 not in seqs for seq in seqs)
 
 
 def check_prefixes(format: Format, sent: list[Sent]) -> None:
@@ -64,6 +76,16 @@ def check_prefixes(format: Format, sent: list[Sent]) -> None:
     for before, after in list(pairwise(sent))[::24]:
         if before.compactions == after.compactions and not before.summary:
             assert_append_only([params_for(format, one.request) for one in (before, after)])
+
+
+def check_hits(sent: list[Sent]) -> None:
+    """Between compactions what the provider can read is all of the request before: hit ÷ ideal is 1.00 for each pair.
+    Nothing but a recorded compaction ever makes it less."""
+    for before, after in pairwise(sent):
+        if before.compactions == after.compactions and not before.summary:
+            assert after.shared / before.total == 1.0
+        elif after.shared < before.total:
+            assert before.summary or before.compactions < after.compactions
 
 
 def begins_with(after: ModelRequest, before: ModelRequest) -> bool:
