@@ -16,6 +16,7 @@ from engine.options import EngineOptions
 from engine.paths import Home
 from engine.settings_file import FileContent, SettingWarning, known_key, read_file, write_setting
 from engine.settings_keys import KEYS, Key, SettingError, Value
+from engine.settings_task import TaskSettings
 
 if TYPE_CHECKING:
     from engine.events import Limits
@@ -73,6 +74,7 @@ class Settings:
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     warnings: tuple[SettingWarning, ...] = ()
     keys: Mapping[str, str] = field(default_factory=dict)
+    task: TaskSettings = field(default_factory=TaskSettings)
 
     @property
     def model(self) -> str:
@@ -162,11 +164,13 @@ class _Layers:
         self._providers: dict[str, dict[str, Value]] = {}
         self._provider_sources: dict[str, str] = {}
         self._keys: dict[str, str] = {}
+        self._task = TaskSettings()
         self.warnings: list[SettingWarning] = []
 
     def file(self, source: str, content: FileContent) -> None:
         self._add(source, content.values)
         self._keys.update(content.keys)
+        self._task = content.task.over(self._task)
         for name, keys in content.providers.items():
             self._providers.setdefault(name, {}).update(keys)
             self._provider_sources.update({f"providers.{name}.{key}": source for key in keys})
@@ -190,7 +194,7 @@ class _Layers:
         providers = {name: self._provider(name, keys) for name, keys in self._providers.items()}
         known = {name: found for name, found in providers.items() if found is not None}
         sources = {**self._sources, **self._provider_sources}
-        return Settings(self._values, sources, known, tuple(self.warnings), self._keys)
+        return Settings(self._values, sources, known, tuple(self.warnings), self._keys, self._task)
 
     def _add(self, source: str, values: Mapping[str, Value]) -> None:
         if "model" in values:

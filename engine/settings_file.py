@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.paths import Home
 from engine.settings_keys import KEYS, PROVIDER_KEYS, Key, SettingError, Value
+from engine.settings_task import TaskSettings, read_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class FileContent:
     values: Mapping[str, Value] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
     providers: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    task: TaskSettings = field(default_factory=TaskSettings)
     warnings: tuple[SettingWarning, ...] = ()
 
 
@@ -112,10 +114,11 @@ class _Reader:
 
     def read(self, data: dict[str, Any]) -> FileContent:
         providers, keys = data.pop("providers", {}), data.pop("keys", {})
+        task = read_task(data.pop("task"), self._refuse) if "task" in data else TaskSettings()
         values: dict[str, Value] = {}
         for name, value in _flat(data):
             self._take(values, name, KEYS.get(name), name, value)
-        return FileContent(values, self._keys(keys), self._providers(providers), tuple(self._warnings))
+        return FileContent(values, self._keys(keys), self._providers(providers), task, tuple(self._warnings))
 
     def _keys(self, data: object) -> dict[str, str]:
         """Action to keys; whether there is such an action and such a key is for the screens to say."""

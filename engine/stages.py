@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -10,6 +11,26 @@ from engine.conditions import Condition, ConditionError, parse, say
 from engine.events import Stage, StageChanged
 from engine.facts import KNOWN, UNKNOWN_TESTS, facts
 from engine.state import TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A condition, whether it holds, and the present values of what it speaks of, for people."""
+
+    text: str
+    holds: bool
+    now: str
+
+
+def judged(text: str, state: TaskState) -> Judged:
+    """The condition as it stands now; one that cannot be read does not hold."""
+    condition = _read(text)
+    if condition is None:
+        return Judged(text, False, "cannot be read")
+    now = facts(state)
+    several = len(condition.names) > 1
+    values = ", ".join(f"{name} {say(now[name])}" if several else say(now[name]) for name in condition.names)
+    return Judged(text, condition.holds(now), values)
 
 
 def rendered(text: str, state: TaskState) -> str:

@@ -125,6 +125,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("change_model", "Change the model", SESSION, slash="model", argument="PROVIDER/MODEL"),
     Action("change_limits", "Change the limits of the run", SESSION, slash="limits",
            argument="turns=N calls=N tokens=N cost=USD seconds=N"),
+    Action("done_when", "Say when the task is done, as code can check it", SESSION, slash="done",
+           argument="CONDITION|off"),
     Action("compactions", "Look at the compactions: before and after, what each fact became, undo", SEE,
            slash="compactions"),
     Action("compact", "Compact the conversation now", SESSION, slash="compact",

@@ -299,6 +299,7 @@ class WorkbenchApp(Themed):
             "title": bench.action_rename,
             "limits": bench.action_change_limits,
             "compact": bench.action_compact,
+            "done": bench.action_done_when,
             "find": bench.action_find,
             "theme": self.choose_theme,
         }

@@ -23,6 +23,10 @@ STARTING_FILE = """\
 # turns = 50
 # cost = 2.0                 # USD of one run
 
+# When a task is done, judged by code; most useful in a project's own .agent-tui/config.toml.
+# [task]
+# done_when = ["tests_pass == true", "todo_open == 0"]
+
 # A provider of your own: its models are then called house/MODEL.
 # [providers.house]
 # wire = "openai-chat"       # openai-chat, openai or anthropic
@@ -122,6 +126,10 @@ def _as_data(settings: Settings) -> dict[str, Any]:
     return {
         "settings": rows,
         "providers": {name: asdict(provider) for name, provider in settings.providers.items()},
+        "task": {
+            "done_when": list(settings.task.done_when or ()),
+            "stages": [stage.model_dump() for stage in settings.task.stages or ()],
+        },
         "warnings": [str(warning) for warning in settings.warnings],
     }
 
@@ -139,6 +147,10 @@ def _as_text(settings: Settings) -> str:
         lines.append(
             f"providers.{name}  {provider.wire or 'its own wire'}  {provider.base_url}  {provider.key_env}".rstrip()
         )
+    lines += [f"task.done_when  {text}" for text in settings.task.done_when or ()]
+    for stage in settings.task.stages or ():
+        tools = f"  only {', '.join(stage.tools)}" if stage.tools else ""
+        lines.append(f"task.stages  {stage.name}  until {stage.until}{tools}")
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from engine import events as ev
-from engine.events import Limits, TodoItem, Usage
+from engine.events import Limits, Stage, TodoItem, Usage
 from engine.state import Pending, Retry, TaskState, TurnUsage, Waiting
 from tui import limits
 from tui.actions import ACTIONS
@@ -54,6 +54,9 @@ def states(draw: st.DrawFn) -> TaskState:
         title=text,
         goal=draw(TEXTS),
         model=draw(TEXTS),
+        done_when=tuple(draw(st.lists(TEXTS | st.just("calls > 3"), max_size=6))),
+        stages=tuple(Stage(name=t, until=t) for t in draw(st.lists(TEXTS, max_size=2))),
+        task_stage=text,
         stage=draw(st.sampled_from(["idle", "thinking", "waiting for you", "limit", "failed"])),
         todo=tuple(TodoItem(text=t) for t in draw(st.lists(TEXTS, max_size=4))),
         todo_text=text,
@@ -104,6 +107,24 @@ def test_left_and_right_always_fill_the_line(left: str, right: str, width: int) 
     assert spread(Text(one_line(left)), Text(one_line(right)), width).cell_len <= width
     assert clip(Text(one_line(left)), width).cell_len <= width
     assert all(Text(line).cell_len <= max(2, width) for line in wrapped(left, width, 3))
+
+
+def test_the_task_pane_judges_the_stage_and_each_condition() -> None:
+    stages = (Stage(name="look", until="files_read >= 3"), Stage(name="fix", until="tests_pass"))
+    conditions = ("todo_open == 0 and commands_failed == 0", "calls >= 3", "nonsense")
+    state = replace(STATE, done_when=conditions, stages=stages, task_stage="fix")
+    lines = [line.plain.rstrip() for line in task_lines(state, 38, LOOK)][2:10]
+    assert lines == [
+        " step    fix                     2 / 2",
+        " until   · tests_pass      now unknown",
+        " done    · todo_open == 0 and",
+        "           commands_failed == 0",
+        "           now todo_open 2,",
+        "           commands_failed 0",
+        "         ✓ calls >= 3",
+        "         · nonsense",
+    ]
+    assert "all done" in plain(task_lines(replace(state, task_stage=""), 38, LOOK))
 
 
 def test_the_task_pane_says_what_is_left() -> None:

@@ -103,6 +103,36 @@ class SessionActions(Base):
         help = "Each stops the run with its state saved. none lifts a limit; money in USD."
         self.app.push_screen(AskText("Limits of a run", limits.write(present), help, wrong), done)
 
+    def action_done_when(self, text: str = "") -> None:
+        """The condition of being finished: ``off`` or nothing lifts it; without ``text`` a person is asked."""
+        from engine.facts import KNOWN
+        from engine.stages import problems
+        from tui.screens.ask_text import AskText
+
+        def conditions(written: str) -> tuple[str, ...]:
+            return () if written.strip() in ("", "off") else (written.strip(),)
+
+        def wrong(written: str) -> str:
+            return "; ".join(problems(conditions(written)))
+
+        def done(written: str | None) -> None:
+            if written is None:
+                return
+            self.change("done_when", list(conditions(written)))
+            self.bench.say("Done when: " + (conditions(written) or ("the model says so",))[0])
+
+        if text:
+            if problem := wrong(text):
+                self.bench.say(problem, warn=True)
+            else:
+                done(text)
+            return
+        state = self.bench.link.state
+        present = state.done_when if state else ()
+        shown = present[0] if len(present) == 1 else " and ".join(f"({one})" for one in present)
+        help = f"Such as tests_pass == true and todo_open == 0; off lifts it. Facts: {', '.join(KNOWN)}."
+        self.app.push_screen(AskText("The task is done when", shown, help, wrong), done)
+
     def action_find(self, text: str = "") -> None:
         """Search what was said and done; an empty text ends a search."""
         from tui.screens.ask_text import AskText

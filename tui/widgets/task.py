@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tui import format
-from tui.look import Look, bar, clip, spread, wrapped
+from tui.look import Look, bar, clip, one_line, spread, wrapped
 from tui.widgets.pane import Pane
 
 if TYPE_CHECKING:
+    from engine.stages import Judged
     from engine.state import TaskState
 
 LABEL = 8
 NUMBERS = 14
 GOAL_LINES = 2
+MOST_CONDITIONS = 4
 Format = Callable[[float], str]
 
 
@@ -37,7 +39,8 @@ def task_lines(state: TaskState | None, width: int, look: Look) -> list[Text]:
     """Goal, stage and gauges, each line at most ``width`` cells."""
     if state is None:
         return [Text(" starting", style=look.roles.muted)]
-    return [*_goal(state, width, look), _stage(state, width, look), *_gauges(state, width, look)]
+    criteria = _criteria(state, width, look) if state.done_when or state.stages else []
+    return [*_goal(state, width, look), _stage(state, width, look), *criteria, *_gauges(state, width, look)]
 
 
 def _goal(state: TaskState, width: int, look: Look) -> list[Text]:
@@ -52,6 +55,41 @@ def _stage(state: TaskState, width: int, look: Look) -> Text:
     left = Text.assemble((f" {'stage':<{LABEL}}", look.roles.muted), (said, style))
     right = Text(f"todo {state.todo_done} / {len(state.todo)}" if state.todo else "", style=look.roles.muted)
     return spread(left, right, width)
+
+
+def _criteria(state: TaskState, width: int, look: Look) -> list[Text]:
+    """The stage of the task with what ends it, then each condition of being finished, as they stand now."""
+    from engine.stages import judged
+
+    lines = []
+    stage = state.present_stage
+    if state.stages:
+        place = [s.name for s in state.stages].index(stage.name) + 1 if stage else len(state.stages)
+        name = one_line(stage.name) if stage else "all done"
+        left = Text.assemble((f" {'step':<{LABEL}}", look.roles.muted), name)
+        lines.append(spread(left, Text(f"{place} / {len(state.stages)}", style=look.roles.muted), width))
+    shown = [("until", stage.until)] if stage else []
+    shown += [("done" if n == 0 else "", text) for n, text in enumerate(state.done_when[:MOST_CONDITIONS])]
+    for label, text in shown:
+        lines += _condition(label, judged(text, state), width, look)
+    if more := len(state.done_when) - MOST_CONDITIONS:
+        lines += [clip(Text(f" {'':<{LABEL}}and {more} more", style=look.roles.muted), width)] if more > 0 else []
+    return lines
+
+
+def _condition(label: str, found: Judged, width: int, look: Look) -> list[Text]:
+    """Sign, condition and, while it does not hold, the present values: to its right, or below where that is narrow."""
+    sign, role = (look.signs.done, look.roles.ok) if found.holds else (look.signs.todo, look.roles.warn)
+    room, before = max(8, width - LABEL - 3), " " * (LABEL + 3)
+    first, *more = wrapped(found.text, room, 2, look.signs.ellipsis)
+    left = Text.assemble((f" {label:<{LABEL}}", look.roles.muted), (f"{sign} ", role), first)
+    now = Text("" if found.holds else f"now {one_line(found.now)}", style=look.roles.muted)
+    if not more and left.cell_len + 2 + now.cell_len <= width:
+        return [spread(left, now, width)]
+    lines = [left, *(Text(before + line) for line in more)]
+    if now.plain:
+        lines += [Text(before + line, look.roles.muted) for line in wrapped(now.plain, room, 2, look.signs.ellipsis)]
+    return [clip(line, width) for line in lines]
 
 
 def _gauges(state: TaskState, width: int, look: Look) -> list[Text]:
