@@ -132,7 +132,8 @@ class Opener:
                 approve=self._mode(settings),
                 sandbox=parts.sandbox_words,
                 context_window=window,
-                done_when=self.options.done_when,
+                done_when=self.options.done_when or settings.task.done_when or (),
+                stages=settings.task.stages or (),
             )
         )
         session.append(parts.render())
