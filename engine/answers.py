@@ -14,6 +14,7 @@ from engine.events import Event
 from engine.file_names import FileNames
 from engine.log import Artifacts
 from engine.log.exported import load_file
+from engine.memory.files import SCOPES, Memory
 from engine.opening import Opener
 from engine.prompt.inspect import Inspector
 from engine.prompt.simulate import simulate
@@ -66,6 +67,8 @@ class Answers:
             return report.compaction(self._events(query.session), query.number)
         if isinstance(query, q.Simulate):
             return simulate(self._events(query.session), query.models)
+        if isinstance(query, q.ListMemories):
+            return self._memories(Path(query.folder))
         if isinstance(query, q.RewindPoints):
             events = self._events(query.session)
             return q.RewindChoices(points(events), undoable(events))
@@ -77,6 +80,11 @@ class Answers:
         """Of a stored session, or of an exported one when ``session`` is a path."""
         loaded = load_file(Path(session)) if os.sep in session else self._store.load(self._store.find(session))
         return loaded.events
+
+    def _memories(self, folder: Path) -> q.Memories:
+        memory = Memory(self._opener.home.data, folder)
+        lines = tuple(q.MemoryLine(scope, line) for scope in SCOPES for line in memory.lines(scope))
+        return q.Memories(lines, {scope: str(path) for scope, path in memory.paths.items()})
 
     def _files_since(self, query: q.RewindPreview) -> q.RewindFiles:
         events = self._events(query.session)

@@ -83,6 +83,9 @@ class Engine:
         if isinstance(command, cmd.Rewind) and runner is not None:
             await runner.rewind(command)
             return
+        if isinstance(command, cmd.ChangeMemory) and runner is not None:
+            await runner.change_memory(command)
+            return
         if runner is None:
             log.warning("%s for %r, which is not open", type(command).__name__, command.session)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -235,7 +236,9 @@ class InspectedRequest:
 
 @dataclass(frozen=True, slots=True)
 class ListMemories:
-    """What is remembered of this folder and of its person. Answer: tuple[MemoryLine, ...]."""
+    """What is remembered of this folder and of its person. Answer: Memories."""
+
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +247,14 @@ class MemoryLine:
 
     scope: Literal["project", "user"]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """Those of the project, then those of the person; ``paths``: scope to the file they stand in."""
+
+    lines: tuple[MemoryLine, ...]
+    paths: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,13 @@ from uuid import uuid4
 
 from engine import commands as cmd
 from engine import events as ev
+from engine import queries as q
 from engine.asking import People
 from engine.limits import WorkClock
 from engine.log import ArtifactDamaged, Artifacts
 from engine.loop import Loop, Stop
+from engine.memory import Memory
+from engine.memory.door import MemoryDoor
 from engine.models.base import Model, ModelError
 from engine.prompt import layers
 from engine.prompt.runtime import Surroundings
@@ -55,6 +58,8 @@ class Parts:
     hand_over: Callable[[Runner, str], Awaitable[str]]
     render: Callable[[], ev.PromptRendered]
     skills: Catalogue
+    memory: Memory
+    find_sessions: Callable[[q.ListSessions], tuple[q.SessionRow, ...]]
 
 
 class Runner:
@@ -70,6 +75,7 @@ class Runner:
         self._stop: Stop | None = None
         self._todo = TodoFile(parts.session_dir / "todo.md", self._todo_edited)
         self._rewinder = Rewinder(session, parts.shadow)
+        self._memory = MemoryDoor(session, parts.memory, parts.find_sessions)
         self._loop = Loop(
             session,
             self._get_model,
@@ -186,6 +192,11 @@ class Runner:
         why = "interrupt the agent first" if self.running else await self._rewinder.go_back(command)
         if why:
             self.session.append(ev.Notice(level="warn", text=f"not gone back: {why}"))
+
+    async def change_memory(self, command: cmd.ChangeMemory) -> None:
+        """A person saves, edits or removes a memory; the model hears of it with its next request."""
+        if why := await self._memory.change(command.scope, command.text, command.before):
+            self.session.append(ev.Notice(level="warn", text=f"the memory was not changed: {why}"))
 
     def edit_todo_file(self, text: str) -> None:
         """Write todo.md as the log has it already."""
@@ -331,6 +342,7 @@ class Runner:
             session_dir=self._parts.session_dir,
             ask_user=ask_user,
             read_artifact=self._read_artifact,
+            memory=self._memory,
             read_skill=self._parts.read_skill,
             progress=progress,
         )

@@ -30,9 +30,12 @@ def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> 
     has taken that out of the request; the open todo list again and again (see `_Todo`)."""
     said: dict[str, str] = {}
     heard: dict[str, int] = {}
+    remembered: list[str] = []
     todo = _Todo()
     for event in events:
         todo.take(event)
+        if event.type == "memory_changed" and event.by == "person":
+            remembered.append(f"- {event.action}: {event.text or event.before}")
         if event.type == "runtime_update":
             said[event.kind] = event.text
             heard[event.kind] = event.seq
@@ -45,6 +48,8 @@ def updates(state: TaskState, around: Surroundings, events: Iterable[Event]) -> 
         now["criteria"] = criteria
     if stage := stage_text(state):
         now["stage"] = stage
+    if remembered:
+        now["memory"] = "The person changed what is remembered:\n" + "\n".join(remembered[-20:])
     found = [RuntimeUpdate(kind=kind, text=text) for kind, text in now.items() if said.get(kind) != text]
     if text := todo.text(state):
         found.append(RuntimeUpdate(kind="todo", text=text))

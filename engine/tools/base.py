@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -45,6 +45,16 @@ class ToolOutcome:
     external: External | None = None
 
 
+class MemoryUse(Protocol):
+    """What is remembered, as tools use it."""
+
+    async def save(self, scope: str, text: str, replaces: str = "") -> tuple[str, str] | None:
+        """Remember: (why not, what to do instead), or None when it was saved."""
+
+    async def search(self, query: str, limit: int) -> tuple[list[str], list[str]]:
+        """Memories, and lines about earlier sessions, that hold every word."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a run may use. ``ask_user(question, options)`` waits for a person and raises TimeoutError without one.
@@ -59,6 +69,7 @@ class ToolContext:
     session_dir: Path
     ask_user: Callable[[str, tuple[str, ...]], Awaitable[str]]
     read_artifact: Callable[[str], bytes | None]
+    memory: MemoryUse
     progress: Callable[[str], None] = field(default=lambda _text: None)
     read_skill: Callable[[str], bytes | None] = field(default=lambda _path: None)
 

@@ -12,6 +12,8 @@ from engine.tools.fs_list import FsList
 from engine.tools.fs_read import FsRead
 from engine.tools.fs_search import FsSearch
 from engine.tools.fs_write import FsWrite
+from engine.tools.memory_save import MemorySave
+from engine.tools.memory_search import MemorySearch
 from engine.tools.shell_run import ShellRun
 from engine.tools.todo_write import TodoWrite
 from engine.tools.user_ask import UserAsk
@@ -22,6 +24,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     FsRead(),
     FsSearch(),
     FsWrite(),
+    MemorySave(),
+    MemorySearch(),
     ShellRun(),
     TodoWrite(),
     UserAsk(),
@@ -29,6 +33,8 @@ TOOLS: tuple[Tool[Any], ...] = (
 # Words in the names models bring along, the most telling first.
 _HABITS = {
     "todo_write": {"todo", "todos", "plan"},
+    "memory_save": {"remember", "memorize", "memory"},
+    "memory_search": {"recall"},
     "user_ask": {"ask", "question", "clarify"},
     "fs_edit": {"edit", "replace", "patch"},
     "fs_search": {"grep", "search", "rg", "find"},

@@ -10,6 +10,7 @@ from pathlib import Path
 from engine import events as ev
 from engine.asking import People
 from engine.log import Artifacts, LogStore
+from engine.memory import Memory
 from engine.models.base import BlockDelta, BlockEnd, BlockStart, Done, Model, ModelError, Part, Start
 from engine.paths import Home
 from engine.prompt.layers import render
@@ -185,5 +186,7 @@ def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = N
         hand_over=no_successor,
         render=lambda: render(specs(), ""),
         skills=Catalogue((), ()),
+        memory=Memory(home.data, workspace),
+        find_sessions=store.list,
     )
     return Kit(store, Runner(session, people, parts), model, broker, shown, people)

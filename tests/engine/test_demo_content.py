@@ -16,6 +16,7 @@ from engine.commands import Command, Compact, Decide, SendMessage
 from engine.demo.driver import DENIAL, STEER, AutoDriver
 from engine.demo.workspace import DemoWorkspace, make_demo
 from engine.log import Artifacts, LogStore
+from engine.memory import Memory
 from engine.models.base import Done
 from engine.models.script import ScriptModel
 from engine.paths import Home
@@ -129,6 +130,8 @@ async def play(tmp_path: Path, driver: AutoDriver, override: dict[str, str] | No
         hand_over=no_successor,
         render=lambda: render(specs(), ""),
         skills=Catalogue((), ()),
+        memory=Memory(home.data, demo.folder),
+        find_sessions=store.list,
     )
     show = Show(demo, Runner(session, people, parts))
     show.runner.send(demo.task, "steer")

@@ -201,7 +201,7 @@ async def test_output_of_a_command_that_reached_the_network_is_from_outside() ->
     for reached, expected in ((hosts, HOST), ((), None)):
         broker = AsyncMock()
         broker.run.return_value = Outcome(Status.OK, data=b"</external>", exit_code=0, reached=reached)
-        context = ToolContext(broker, Caller(), Path("/s"), AsyncMock(), lambda _path: None)
+        context = ToolContext(broker, Caller(), Path("/s"), AsyncMock(), lambda _path: None, AsyncMock())
         outcome = await ShellRun().run(ShellRunInput(command="curl x"), context)
         found = outcome.external
         assert (found.url if found else None) == expected

@@ -32,7 +32,7 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_tools_are_sorted_and_their_schemas_plain_and_stable() -> None:
     names = [spec.name for spec in specs()]
-    assert names == sorted(names) and len(names) == 8
+    assert names == sorted(names) and len(names) == 10
     text = json.dumps([spec.model_dump() for spec in specs()])
     assert text == json.dumps([tool.spec().model_dump() for tool in TOOLS])
     assert "$ref" not in text and "$defs" not in text and '"title"' not in text and "anyOf" not in text

@@ -78,6 +78,16 @@ class FolderBroker(Broker):
         )
 
 
+class NothingRemembered:
+    """A memory that takes everything and holds nothing."""
+
+    async def save(self, scope: str, text: str, replaces: str = "") -> tuple[str, str] | None:
+        return None
+
+    async def search(self, query: str, limit: int) -> tuple[list[str], list[str]]:
+        return [], []
+
+
 @dataclass
 class Bench:
     """Calls tools in a folder and keeps what they store and say."""
@@ -95,6 +105,7 @@ class Bench:
         self.workspace.mkdir()
         self.session_dir = self.root / "session"
         self.broker = FolderBroker(self.workspace, self.commands)
+        self.memory = NothingRemembered()
 
     def put(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
@@ -121,6 +132,7 @@ class Bench:
             session_dir=self.session_dir,
             ask_user=ask,
             read_artifact=self.artifacts.get,
+            memory=self.memory,
             progress=self.progress.append,
             read_skill=self.skills.get,
         )
