@@ -19,6 +19,7 @@ from engine import settings as settings_of
 from engine.asking import People
 from engine.commands import OpenSession
 from engine.log import Artifacts, LogError, LogStore
+from engine.memory import Memory
 from engine.models.base import Model, ModelError
 from engine.models.discovery import OFFLINE, DefaultModel, choose_default, find_servers, keys_found
 from engine.models.providers import resolve
@@ -191,6 +192,7 @@ class Opener:
             backend=settings.sandbox,
             on_alert=_alarm(session),
         )
+        memory = Memory(self.home.data, folder)
         return Parts(
             broker=broker,
             artifacts=Artifacts(self.home.artifacts),
@@ -201,8 +203,10 @@ class Opener:
             sandbox_words=_sandbox_words(broker.capabilities),
             shadow=self.shadow(folder),
             hand_over=self.hand_over_by,
-            render=partial(_layers, found, folder),
+            render=partial(_layers, found, folder, memory),
             skills=found,
+            memory=memory,
+            find_sessions=self.store.list,
         )
 
     def _model(self, folder: Path, base_url: str, spec: str) -> Model:
@@ -268,9 +272,10 @@ def _skill_text(parts: Parts, name: str) -> str:
     return clean(data.decode("utf-8", "replace"))
 
 
-def _layers(found: skills.Catalogue, folder: Path) -> ev.PromptRendered:
+def _layers(found: skills.Catalogue, folder: Path, memory: Memory) -> ev.PromptRendered:
     """Layers A and B as they would be rendered now. A session renders them once, and reads them from its log after."""
-    return layers.render(specs(), clean(skills.catalogue_text(found.skills)), read_instructions(folder))
+    catalogue = clean(skills.catalogue_text(found.skills))
+    return layers.render(specs(), catalogue, read_instructions(folder), memory=memory.prompt())
 
 
 def _offer_refresh(session: Session, now: ev.PromptRendered) -> None:
