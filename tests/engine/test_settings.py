@@ -10,6 +10,7 @@ from hypothesis import settings as bounded
 from hypothesis import strategies as st
 
 from engine.options import EngineOptions
+from engine.parts import Stage
 from engine.paths import Home
 from engine.settings import PROJECT_FILE, SettingError, Settings, UiSettings, load, ui_settings, write_setting
 from engine.trust import decision, is_trusted, project_files_needing_trust, trust
@@ -97,6 +98,14 @@ def test_a_folder_nobody_trusted_sets_nothing_and_it_is_said(home: Home, folder:
         ("[providers.script]\nbase_url = 'http://h'\n", "cannot be configured"),
         ("[providers]\nhouse = 3\n", ":2: providers.house: not used: must be a table"),
         ("providers = 3\n", ":1: providers: not used: must be a table of tables"),
+        ("task = 3\n", ":1: task: not used: must be a table"),
+        ("[task]\ndone_when = 3\n", ":2: task.done_when: not used: must be a list of conditions"),
+        ("[task]\n\ndone_when = ['tests_pas']\n", ":3: task.done_when: not used: 'tests_pas', column 1"),
+        ("[task]\nstages = 'look'\n", ":2: task.stages: not used: must be a list such as"),
+        ("[[task.stages]]\nname = 'a'\nuntil = 'x'\n", ":1: task.stages: not used: 'x', column 1: there is no fact"),
+        ("[[task.stages]]\nname = 'a'\nuntil = 'calls > 1'\ntool = 1\n", "a stage has no tool"),
+        ("[[task.stages]]\nname = 'a'\nuntil = 'calls > 1'\ntools = ['x_']\n", "no tool's name begins with 'x_'"),
+        ("[task]\ndone = 'calls > 1'\n", ":2: task.done: not used: there is no such setting"),
     ],
 )
 def test_a_bad_key_is_refused_with_its_place_and_the_rest_counts(
@@ -107,6 +116,16 @@ def test_a_bad_key_is_refused_with_its_place_and_the_rest_counts(
     assert str(home.settings) + said in warned(settings) or said in warned(settings)
     assert settings.model == "" and not settings.providers.get("script")
     assert "ui" in text or settings.ui.animations is False
+
+
+def test_a_task_is_done_as_the_project_says_over_the_user(home: Home, folder: Path) -> None:
+    stage = "[[task.stages]]\nname = 'look'\nuntil = 'calls >= 1'\ntools = ['fs_']\n"
+    user(home, "[task]\ndone_when = ['todo_open == 0', 'nonsense']\n" + stage)
+    project(folder, "[task]\ndone_when = 'tests_pass'\n")
+    before, after = (load(home, folder, {}, trusted=trusted) for trusted in (False, True))
+    assert before.task.done_when == ("todo_open == 0",)
+    assert after.task.done_when == ("tests_pass",)
+    assert after.task.stages == (Stage(name="look", until="calls >= 1", tools=("fs_",)),)
 
 
 def test_a_file_that_is_no_toml_sets_nothing_and_names_the_line(home: Home, folder: Path) -> None:

@@ -199,6 +199,20 @@ async def test_limits_are_changed_one_by_one_and_nonsense_is_refused(tmp_path: P
         assert len(bench.engine.commands(ChangeSetting)) == 1
 
 
+async def test_a_condition_of_being_done_is_set_lifted_and_checked(tmp_path: Path) -> None:
+    async with workbench(tmp_path) as bench:
+        begin(bench.engine)
+        await bench.settled()
+        said: list[str] = []
+        bench.app.say = lambda text, warn=False: said.append(text)  # type: ignore[method-assign]
+        for text in ("tests_pass == true", "off", "tests_pas"):
+            bench.app.run_slash("done", text)
+        assert [c.value for c in bench.engine.commands(ChangeSetting)] == [["tests_pass == true"], []]
+        assert "column 1: there is no fact tests_pas" in said[-1]
+        bench.app.run_slash("done", "")
+        await bench.until(lambda: bench.app.screen is not bench.app.bench, "the dialog")
+
+
 async def test_an_unknown_slash_command_is_answered_with_a_near_miss(tmp_path: Path) -> None:
     async with workbench(tmp_path) as bench:
         said: list[str] = []
