@@ -131,6 +131,7 @@ ACTIONS: tuple[Action, ...] = (
            slash="compactions"),
     Action("compact", "Compact the conversation now", SESSION, slash="compact",
            argument="FOCUS|auto|off"),
+    Action("memory", "What is remembered from session to session", SESSION, ("f5",), slash="memory"),
     Action("uncompact", "Take the newest compaction back", SESSION, slash="uncompact"),
     Action("refresh_prompt", "Render the prompt anew with today's tools, skills and rules", SESSION, slash="refresh"),
     Action("change_theme", "Change the colours", APP, slash="theme", argument="NAME", place="app"),

@@ -62,6 +62,15 @@ def rewind(ask: Ask, session: str, send: Callable[[Callable[[str], Command]], No
     return RewindScreen(ask, session, send)
 
 
+def memory(
+    ask: Ask, folder: str, send: Callable[[Callable[[str], Command]], None], seq: Callable[[], int]
+) -> Screen[None]:
+    """What is remembered in ``folder``."""
+    from tui.screens.memory import MemoryScreen
+
+    return MemoryScreen(ask, folder, send, seq)
+
+
 def sessions(ask: Ask, folder: str = "", enter: Literal["open", "play"] = "open") -> Screen[str | None]:
     """The list of stored sessions, where Enter opens or plays; its result is the id of the one to open."""
     from tui.screens.sessions import SessionsScreen

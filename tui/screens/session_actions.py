@@ -47,6 +47,15 @@ class SessionActions(Base):
         self.change("approve", mode)
         self.bench.say(f"{mode}: {MODE_WORDS[mode]}")
 
+    def action_memory(self) -> None:
+        """What is remembered of this folder and of the person."""
+        link = self.bench.link
+        if link.state and link.session:
+            state = link.state
+            folder = state.cwd or str(self.bench.options.cwd)
+            newest = lambda: link.state.seq if link.state else 0  # noqa: E731
+            self.app.push_screen(slots.memory(self.bench.ask, folder, link.send, newest))
+
     def action_rewind(self) -> None:
         """Where to go back to; not while the agent works."""
         link = self.bench.link

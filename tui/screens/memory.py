@@ -1,0 +1,220 @@
+"""What is remembered, of the project and of the person: to read, add to, change and remove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
+
+from rich.text import Text
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widgets import Input
+
+import themes
+from engine.commands import ChangeMemory
+from tui.actions import Action
+from tui.format import plural
+from tui.look import one_line, spread
+from tui.replay.keys import bound, hint_line
+from tui.screens.ask_text import AskText
+from tui.screens.inspector_list import LineList
+from tui.widgets.line import Line
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from engine.commands import Command
+    from engine.queries import Memories, MemoryLine
+    from tui.look import Look
+    from tui.slots import Ask
+    from tui.theming import Themed
+
+CHANGE, LEAVE = "Change", "Leave"
+ACTIONS: tuple[Action, ...] = (
+    Action("edit", "Change this line", CHANGE, ("enter", "e"), hint="change"),
+    Action("add", "Remember something of this project", CHANGE, ("a",), hint="add"),
+    Action("add_user", "Remember something for every project", CHANGE, ("u",), hint="add for everywhere"),
+    Action("remove", "Forget this line; the second press does it", CHANGE, ("x", "delete"), hint="forget"),
+    Action("search", "Show only lines with these words", LEAVE, ("slash",), hint="search"),
+    Action("back", "Back", LEAVE, ("escape", "q"), hint="back"),
+    Action("keys", "All keys", LEAVE, ("question_mark",), hint="keys"),
+)
+WHOSE = {"project": "project", "user": "you"}
+HELP = "One line. Later sessions begin with it; the model reads it as data."
+
+
+class MemoryScreen(Screen[None]):
+    """``folder`` is that of the session; ``send`` hands commands to it. ``seq`` is its newest event: when it moves, the
+    files are read again, for a change is over once the log has it."""
+
+    CSS_PATH = themes.stylesheet("memory")
+    BINDINGS: ClassVar[list[BindingType]] = bound(ACTIONS)
+    GLANCE = 0.3
+
+    def __init__(
+        self, ask: Ask, folder: str, send: Callable[[Callable[[str], Command]], None], seq: Callable[[], int]
+    ) -> None:
+        super().__init__()
+        self._ask, self._folder, self._send, self._seq = ask, folder, send, seq
+        self.found: Memories | None = None
+        self.shown: tuple[MemoryLine, ...] = ()
+        self._seen = -1
+        self._asking: MemoryLine | None = None
+
+    @property
+    def look(self) -> Look:
+        return cast("Themed", self.app).look
+
+    @property
+    def chosen(self) -> MemoryLine | None:
+        return self.shown[self.list.index] if self.shown else None
+
+    def compose(self) -> ComposeResult:
+        yield Line(self._head, id="memory-head")
+        self.input = Input(placeholder="words", id="memory-input", compact=True)
+        self.input.display = False
+        yield self.input
+        self.list = LineList(self.look, id="memory-list")
+        yield self.list
+        yield Line(self._where, id="memory-where")
+        yield Line(lambda width: hint_line(list(ACTIONS), width, self.look), id="memory-keys")
+
+    def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
+        self.list.focus()
+        self._look_again()
+        self.set_interval(self.GLANCE, self._look_again)
+
+    # --- reading and showing -----------------------------------------------------------------------------------------
+
+    def _look_again(self) -> None:
+        if self._seq() != self._seen:
+            self._seen = self._seq()
+            self.run_worker(self._read(), group="memories", exclusive=True)
+
+    async def _read(self) -> None:
+        from engine.queries import ListMemories
+
+        try:
+            self.found = await self._ask(ListMemories(self._folder))
+        except Exception as error:
+            self._say(str(error) or type(error).__name__)
+            return
+        self._show()
+
+    def _show(self) -> None:
+        words = self.input.value.casefold().split()
+        lines = self.found.lines if self.found else ()
+        self.shown = tuple(line for line in lines if all(word in line.text.casefold() for word in words))
+        if self.shown:
+            self.list.show(len(self.shown), self._line, min(self.list.index, len(self.shown) - 1))
+        else:
+            self._say("no line has these words" if lines else "Nothing is remembered yet. a adds a line.")
+        for line in self.query(Line):
+            line.refresh()
+
+    def _head(self, width: int) -> Text:
+        roles = self.look.roles
+        if self._asking is not None:
+            asked = f" {self.look.signs.risk} x again forgets: {one_line(self._asking.text)}"
+            return spread(Text(asked, style=roles.warn), Text(), width, self.look.signs.ellipsis)
+        count = plural(len(self.shown), "line") if self.found else "reading"
+        left = Text.assemble((" remembered ", roles.text), (count, roles.muted))
+        return spread(left, Text("later sessions begin with these ", roles.muted), width, self.look.signs.ellipsis)
+
+    def _line(self, index: int, width: int) -> Text:
+        line, roles = self.shown[index], self.look.roles
+        style = roles.tool if line.scope == "project" else roles.you
+        return Text.assemble("  ", (f"{WHOSE[line.scope]:<9}", style), (one_line(line.text), roles.text))
+
+    def _where(self, width: int) -> Text:
+        line = self.chosen
+        path = self.found.paths.get(line.scope if line else "project", "") if self.found else ""
+        return Text(f" {path}", style=self.look.roles.muted, no_wrap=True, overflow="ellipsis")
+
+    def _say(self, words: str) -> None:
+        self.shown = ()
+        self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
+
+    def _dress(self) -> None:
+        self.list.look = self.look
+        self.list.refresh()
+        for line in self.query(Line):
+            line.refresh()
+
+    def on_line_list_moved(self) -> None:
+        self._asking = None
+        for line in self.query(Line):
+            line.refresh()
+
+    def on_line_list_opened(self) -> None:
+        self.action_edit()
+
+    def on_input_changed(self) -> None:
+        self._show()
+
+    def on_input_submitted(self) -> None:
+        self.list.focus()
+
+    # --- keys --------------------------------------------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        self.input.display = True
+        self.input.focus()
+
+    def action_edit(self) -> None:
+        line = self.chosen
+        if line is None:
+            self.action_add()
+            return
+
+        def done(text: str | None) -> None:
+            if text and text.strip() and text.strip() != line.text:
+                self._change(line.scope, text.strip(), line.text)
+
+        self.app.push_screen(AskText("Change what is remembered", line.text, HELP), done)
+
+    def action_add(self) -> None:
+        self._add("project", "Remember of this project")
+
+    def action_add_user(self) -> None:
+        self._add("user", "Remember everywhere")
+
+    def _add(self, scope: Literal["project", "user"], title: str) -> None:
+        def done(text: str | None) -> None:
+            if text and text.strip():
+                self._change(scope, text.strip(), "")
+
+        self.app.push_screen(AskText(title, "", HELP), done)
+
+    def action_remove(self) -> None:
+        """Asks once: the second press does it."""
+        line = self.chosen
+        if line is None:
+            return
+        if self._asking == line:
+            self._asking = None
+            self._change(line.scope, "", line.text)
+        else:
+            self._asking = line
+        self.query_one("#memory-head").refresh()
+
+    def _change(self, scope: Literal["project", "user"], text: str, before: str) -> None:
+        self._send(lambda session: ChangeMemory(session, scope, text, before))
+
+    def action_back(self) -> None:
+        """Out of the search first, then out of the screen."""
+        if self.input.display:
+            self.input.value = ""
+            self.input.display = False
+            self.list.focus()
+        elif self._asking is not None:
+            self._asking = None
+            self.query_one("#memory-head").refresh()
+        else:
+            self.dismiss(None)
+
+    def action_keys(self) -> None:
+        from tui.screens.keys_here import KeysHere
+
+        self.app.push_screen(KeysHere(self, ACTIONS, self.look))
