@@ -137,6 +137,8 @@ class Opener:
                 stages=settings.task.stages or (),
             )
         )
+        if settings.values["compaction"] == "off":
+            session.append(ev.SettingChanged(name="compaction", value="off"))
         session.append(parts.render())
         self._say_what_to_know(session, settings, chosen, parts.skills)
         for name, text in wanted:

@@ -75,6 +75,7 @@ KEYS: dict[str, Key] = {
         Key("sandbox", str, "", "backend that contains processes; empty: the best that works", option="sandbox"),
         Key("theme", str, "", "name of the theme; empty: the first of ours", option="theme"),
         Key("context_window", int, None, "tokens, instead of what is known of the model", option="context_window"),
+        Key("compaction", str, "auto", "auto: make room as the window fills; off: only when asked", ("auto", "off")),
         Key("limits.turns", int, None, "turns of one run", option="max_turns"),
         Key("limits.tool_calls", int, None, "tool calls of one run", option="max_tool_calls"),
         Key("limits.tokens", int, None, "tokens of one run, prompt and answers", option="max_tokens"),
