@@ -26,13 +26,20 @@ from engine.demo.driver import DENIAL, AutoDriver
 from engine.demo.workspace import DemoWorkspace, make_demo
 from engine.engine import Engine
 from engine.handle import EngineHandle
+from engine.memory import Memory, Scope
 from engine.options import EngineOptions
+from engine.paths import Home
 from tui.app import WorkbenchApp
 from tui.autopilot import Autopilot
 
 HERE = Path(__file__).parent
 SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
 PATIENCE = 120.0
+REMEMBERED: tuple[tuple[Scope, str], ...] = (
+    ("project", "The suite runs with python3 -m unittest; there is no pytest here"),
+    ("project", "Amounts are Decimal everywhere: a float once cost a cent a day"),
+    ("user", "Keep explanations short; say what was checked and how"),
+)
 FONT = "DejaVu Sans Mono"
 FONT_SIZE = "font-size: 20.26px"  # makes a character of this font as wide as a cell of the picture
 
@@ -73,6 +80,7 @@ async def pictures(size: str, home: Path) -> None:
     await history(home)
     demo = make_demo(home / "src")
     os.environ["AGENT_TUI_SCRIPT_WAITING"] = "1"
+    remember(demo.folder)
     options = EngineOptions(cwd=demo.folder, model=demo.model, approve="ask")
     app = WorkbenchApp(EngineHandle, options, task=demo.task, autopilot=Autopilot(AutoDriver(answers=False)))
     async with running(app, size) as pilot:
@@ -90,6 +98,19 @@ async def pictures(size: str, home: Path) -> None:
         await pilot.press("alt+4")
         await until(pilot, lambda: "first token" in text_of(app), "the cache pane")
         save(app, f"cache-{size}")
+        await pilot.press("f5")
+        await until(
+            pilot, lambda: "later sessions begin" in text_of(app) and "python3" in text_of(app), "what is remembered"
+        )
+        save(app, f"memory-{size}")
+        await pilot.press("escape", "f4")
+        await until(
+            pilot, lambda: "go back to before" in text_of(app) and "differs" in text_of(app), "where to go back to"
+        )
+        await pilot.press(*["down"] * 5)
+        await until(pilot, lambda: "would change" in text_of(app), "the files")
+        save(app, f"rewind-{size}")
+        await pilot.press("escape")
         await pilot.press("ctrl+o")
         await until(pilot, lambda: "at a limit" in text_of(app), "the list")
         save(app, f"sessions-{size}")
@@ -99,6 +120,13 @@ async def pictures(size: str, home: Path) -> None:
             await pilot.press("n")
         await until(pilot, lambda: "waits" in text_of(app) or "allowed" in text_of(app), "an approval")
         save(app, f"player-{size}")
+
+
+def remember(folder: Path) -> None:
+    """What a person and an agent may have learned in this folder before."""
+    memory = Memory(Home.here().data, folder)
+    for scope, line in REMEMBERED:
+        memory.add(scope, line)
 
 
 async def run_pictures(app: WorkbenchApp, pilot: Pilot[Any], size: str) -> None:
