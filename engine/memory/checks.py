@@ -21,7 +21,7 @@ _EMPTY = frozenset({
     "its", "of", "on", "or", "the", "this", "to", "use", "uses", "used", "we", "with", "run", "runs", "always",
     "never", "not", "no", "must", "should", "here",
 })  # fmt: skip
-_TOKEN = re.compile(r"[A-Za-z0-9+/=_\-]{24,}")
+_TOKEN = re.compile(r"[A-Za-z0-9+/=_\-]{20,}")
 _PRIVATE = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:pass(?:word|phrase)|pin)\s+(?:is|ist|=|:)\s*\S+", re.I)
 _RANDOM = 3.7
 
@@ -39,10 +39,9 @@ def refusal(text: str, known: Sequence[str], replaces: str = "") -> Refusal | No
     """Why ``text`` is not saved beside ``known``; None when it can be. ``replaces``: a memory it takes the place of."""
     if not text.strip():
         return Refusal("a memory needs words", "say in one line what is worth remembering")
-    if "\n" in text.strip() or len(text) > LONGEST:
-        return Refusal(
-            f"a memory is one line of at most {LONGEST} characters", "save the gist, or several memories one by one"
-        )
+    if not text.strip().isprintable() or len(text) > LONGEST:
+        why = f"a memory is one line of at most {LONGEST} characters, without control characters"
+        return Refusal(why, "save the gist, or several memories one by one")
     if is_secret(text):
         return Refusal(
             "it looks like a secret", "never save keys, tokens or passwords; say where they are kept instead"
@@ -105,10 +104,12 @@ def _plain(text: str) -> str:
 
 
 def _looks_random(token: str) -> bool:
-    """Long, of several kinds of characters, and spread evenly over them: a key, not a path or a word."""
+    """Long, of several kinds of characters, and without the look of words: a key, not a path or a name."""
+    if re.fullmatch("[0-9a-fA-F]+", token):
+        return len(token) >= 32
     kinds = sum(bool(re.search(kind, token)) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
-    if kinds < 2 or ("/" in token and token.count("/") > 1):
+    parts = re.split(r"[-_/]", token)
+    if kinds < 2 or token.count("/") > 1 or all(re.fullmatch("[A-Za-z]*[0-9]{0,4}", part) for part in parts):
         return False
     counts = Counter(token)
-    entropy = -sum(n / len(token) * math.log2(n / len(token)) for n in counts.values())
-    return entropy >= _RANDOM and (kinds == 3 or bool(re.fullmatch("[0-9a-f]+", token)))
+    return -sum(n / len(token) * math.log2(n / len(token)) for n in counts.values()) >= _RANDOM

@@ -53,12 +53,22 @@ class MemoryDoor:
 
     async def _saved(self, scope: Scope, text: str, replaces: str, by: str) -> tuple[str, str] | None:
         text = clean(text).strip()
-        refused = await asyncio.to_thread(self._save, scope, text, replaces)
-        if refused is None:
-            action = "edited" if replaces else "saved"
-            about = {"action": action, "scope": scope, "text": text, "before": replaces, "by": by}
-            self._session.append(ev.MemoryChanged.model_validate(about))
+        writing = asyncio.ensure_future(asyncio.to_thread(self._save, scope, text, replaces))
+        try:
+            refused = await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # An interrupt is heard a moment later: what is in the file is in the log.
+            await asyncio.wait({writing})
+            self._note(writing.result(), scope, text, replaces, by)
+            raise
+        self._note(refused, scope, text, replaces, by)
         return refused
+
+    def _note(self, refused: tuple[str, str] | None, scope: Scope, text: str, before: str, by: str) -> None:
+        if refused is None:
+            action = "edited" if before else "saved"
+            about = {"action": action, "scope": scope, "text": text, "before": before, "by": by}
+            self._session.append(ev.MemoryChanged.model_validate(about))
 
     def _save(self, scope: Scope, text: str, replaces: str) -> tuple[str, str] | None:
         known = [line for one in SCOPES for line in self._memory.lines(one)]
@@ -66,10 +76,11 @@ class MemoryDoor:
             return refused.why, refused.advice
         try:
             where = self._memory.scope_of(replaces) if replaces else None
-            if where is not None:
-                self._memory.replace(where, replaces, text if where == scope else "")
+            # The new line first: nothing is lost when the second step fails.
             if where != scope:
                 self._memory.add(scope, text)
+            if where is not None:
+                self._memory.replace(where, replaces, text if where == scope else "")
         except OSError as error:
             return f"MEMORY.md cannot be written: {error.strerror or error}", "go on without it"
         return None

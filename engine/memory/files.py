@@ -6,7 +6,9 @@ import fcntl
 import hashlib
 import os
 import re
+import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +21,10 @@ SCOPES: tuple[Scope, ...] = ("project", "user")
 MOST_BYTES = 256 * 1024
 # What goes into a prompt: more would crowd out the task.
 MOST_LINES = 200
-MOST_CHARS = 16_000
-_BULLET = re.compile(r"^\s*[-*]\s+(.*\S)\s*$")
+MOST_INJECTED = 16_000  # bytes
+TRIES = 100
+PAUSE = 0.02
+_BULLET = re.compile(r"^(\s*[-*+]\s+)(.*\S)\s*$")
 _HEADING = {"project": "# What is remembered of this project\n\n", "user": "# What is remembered everywhere\n\n"}
 
 
@@ -37,7 +41,7 @@ class Memory:
 
     def lines(self, scope: Scope) -> tuple[str, ...]:
         """Every memory of a scope, in the order of its file."""
-        return tuple(found[1] for line in self._read(scope).split("\n") if (found := _BULLET.match(line)))
+        return tuple(clean(found[2]) for line in _lines(self._read(scope)) if (found := _BULLET.match(line)))
 
     def prompt(self) -> tuple[tuple[str, str], ...]:
         """(scope, text) for the prompt, bounded: the newest lines, and how many were left out."""
@@ -53,10 +57,11 @@ class Memory:
         is no such memory."""
         with self._changing(scope) as (content, write):
             lines = content.split("\n")
-            at = next((n for n, line in enumerate(lines) if (f := _BULLET.match(line)) and f[1] == before), None)
+            at = next((n for n, line in enumerate(lines) if _memory_in(line) == before), None)
             if at is None:
                 return False
-            lines[at : at + 1] = [f"- {text}"] if text else []
+            bullet = _BULLET.match(lines[at].rstrip("\r").lstrip("\ufeff"))
+            lines[at : at + 1] = [f"{bullet[1] if bullet else '- '}{text}"] if text else []
             write("\n".join(lines))
             return True
 
@@ -65,11 +70,26 @@ class Memory:
         return next((scope for scope in SCOPES if text in self.lines(scope)), None)
 
     def _read(self, scope: Scope) -> str:
+        """The file for reading: what cannot be read is as if it were not there."""
         try:
-            with self.paths[scope].open("rb") as file:
-                return clean(file.read(MOST_BYTES).decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+            return self._content(scope)
         except OSError:
             return ""
+
+    def _content(self, scope: Scope) -> str:
+        """The file byte for byte, odd bytes as surrogates; '' when there is none. Raises OSError when it is there and
+        cannot be read: nothing may be written over it then."""
+        try:
+            descriptor = os.open(self.paths[scope], os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return ""
+        with os.fdopen(descriptor, "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise OSError(f"{self.paths[scope]} is no file")
+            if about.st_size > MOST_BYTES:
+                raise OSError(f"{self.paths[scope]} is larger than {MOST_BYTES // 1024} KB: shorten it first")
+            return file.read().decode("utf-8", "surrogateescape")
 
     @contextmanager
     def _changing(self, scope: Scope) -> Iterator[tuple[str, Callable[[str], None]]]:
@@ -78,12 +98,32 @@ class Memory:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if path.exists() and path.stat().st_size > MOST_BYTES:
-                raise OSError(f"{path} is larger than {MOST_BYTES // 1024} KB: shorten it first")
-            yield self._read(scope) or _HEADING[scope], lambda text: _write(path, text)
+            _take(lock)
+            # A link is a person's own arrangement: what it leads to is written.
+            yield self._content(scope) or _HEADING[scope], lambda text: _write(Path(os.path.realpath(path)), text)
         finally:
             os.close(lock)
+
+
+def _take(lock: int) -> None:
+    """Raises OSError when another process holds it for too long."""
+    for attempt in range(TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if attempt == TRIES - 1:
+                raise OSError("another process is changing it; try again") from None
+            time.sleep(PAUSE)
+
+
+def _lines(content: str) -> list[str]:
+    return [line.rstrip("\r") for line in content.removeprefix("\ufeff").split("\n")]
+
+
+def _memory_in(line: str) -> str:
+    found = _BULLET.match(line.rstrip("\r").removeprefix("\ufeff"))
+    return clean(found[2]) if found else ""
 
 
 def _whose(scope: Scope) -> str:
@@ -92,9 +132,9 @@ def _whose(scope: Scope) -> str:
 
 def _bounded(lines: tuple[str, ...]) -> str:
     kept: list[str] = []
-    room = MOST_CHARS
+    room = MOST_INJECTED
     for line in reversed(lines[-MOST_LINES:]):
-        room -= len(line) + 3
+        room -= len(line.encode()) + 3
         if room < 0:
             break
         kept.append(f"- {line}")
@@ -111,7 +151,7 @@ def _write(path: Path, text: str) -> None:
     """Whole or not at all."""
     descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=".memory-")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
             file.write(text)
         Path(beside).replace(path)
     except BaseException:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import random
 from pathlib import Path
 
 import pytest
@@ -10,9 +13,9 @@ from hypothesis import strategies as st
 
 from engine import events as ev
 from engine.commands import ChangeMemory
-from engine.memory import Memory, refusal
+from engine.memory import Memory, files, refusal
 from engine.memory.checks import is_secret
-from engine.memory.files import MOST_CHARS, MOST_LINES
+from engine.memory.files import MOST_INJECTED, MOST_LINES
 from engine.prompt.build import build
 from tests.e2e.cli import agent_tui
 from tests.engine.kit import Kit, make_kit, text
@@ -138,16 +141,68 @@ def test_a_persons_own_file_stays_as_it_is(tmp_path: Path) -> None:
     memory = Memory(tmp_path, tmp_path / "shop")
     path = memory.paths["project"]
     path.parent.mkdir(parents=True)
-    path.write_bytes("\ufeff# Shop\r\n\r\nSome words.\r\n* one\r\n- two [/]\r\n\r\nThe end \xff".encode())
+    path.write_bytes(b"\xef\xbb\xbf# Shop\r\n\r\nSome words.\r\n  * one\r\n+ two [/]\r\n\r\nThe end \xff")
     assert memory.lines("project") == ("one", "two [/]")
     memory.add("project", "three")
     assert memory.replace("project", "one", "ONE") and not memory.replace("project", "gone", "x")
-    written = path.read_text()
-    assert "Some words." in written and "The end" in written and "# Shop" in written
+    written = path.read_bytes()
+    assert written.startswith(b"\xef\xbb\xbf# Shop\r\n\r\nSome words.\r\n  * ONE\n") and b"The end \xff" in written
     assert memory.lines("project") == ("ONE", "two [/]", "three")
     assert memory.replace("project", "two [/]", "")
     assert memory.lines("project") == ("ONE", "three")
     assert not list(path.parent.glob(".memory-*"))
+
+
+def test_a_file_that_cannot_be_read_is_never_written_over(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, tmp_path / "shop")
+    path = memory.paths["project"]
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    assert memory.lines("project") == ()
+    with pytest.raises(OSError, match="no file"):
+        memory.add("project", "x")
+    path.unlink()
+    path.write_text("- old\n" + "x" * 300_000)
+    with pytest.raises(OSError, match="shorten"):
+        memory.add("project", "x")
+    assert path.read_text().startswith("- old")
+
+
+def test_a_link_is_followed_and_stays_one(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "data", tmp_path / "shop")
+    path, real = memory.paths["user"], tmp_path / "notes.md"
+    path.parent.mkdir(parents=True)
+    real.write_text("- one\n")
+    path.symlink_to(real)
+    memory.add("user", "two")
+    assert path.is_symlink() and real.read_text() == "- one\n- two\n"
+
+
+def test_a_lock_that_is_held_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "TRIES", 2)
+    memory = Memory(tmp_path, tmp_path / "shop")
+    memory.add("user", "one")
+    with memory.paths["user"].with_suffix(".lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="another process"):
+            memory.add("user", "two")
+    memory.add("user", "two")
+    assert memory.lines("user") == ("one", "two")
+
+
+@pytest.mark.parametrize("odd", ["one\rtwo", "one\x0btwo", "one\u2028two", "\x1b[31mred", "a\x85b"])
+def test_a_memory_is_one_plain_line(odd: str) -> None:
+    found = refusal(odd, [])
+    assert found is not None and "one line" in found.why
+
+
+def test_random_tokens_are_taken_for_secrets() -> None:
+    made = random.Random(7)
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    tokens = ["".join(made.choice(letters) for _ in range(40)) for _ in range(100)]
+    hexes = ["".join(made.choice("0123456789abcdef") for _ in range(32)) for _ in range(100)]
+    assert sum(is_secret(f"it is {token}") for token in tokens) >= 98
+    assert all(is_secret(f"it is {token}") for token in hexes)
 
 
 def test_what_goes_into_a_prompt_is_bounded_and_says_what_was_left_out(tmp_path: Path) -> None:
@@ -156,7 +211,7 @@ def test_what_goes_into_a_prompt_is_bounded_and_says_what_was_left_out(tmp_path:
     memory.paths["user"].write_text("\n".join(f"- fact {n} {'x' * 60}" for n in range(400)))
     ((scope, said),) = memory.prompt()
     assert "every project" in scope and "fact 399" in said and "older left out" in said
-    assert len(said) < MOST_CHARS + 200 and said.count("\n- ") <= MOST_LINES
+    assert len(said.encode()) < MOST_INJECTED + 200 and said.count("\n- ") <= MOST_LINES
 
 
 @given(st.text(max_size=40))
