@@ -106,7 +106,7 @@ def _plain(text: str) -> str:
 def _looks_random(token: str) -> bool:
     """Long, of several kinds of characters, and without the look of words: a key, not a path or a name."""
     if re.fullmatch("[0-9a-fA-F]+", token):
-        return len(token) >= 32
+        return len(token) >= 32 and len(set(token)) >= 8
     kinds = sum(bool(re.search(kind, token)) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
     parts = re.split(r"[-_/]", token)
     if kinds < 2 or token.count("/") > 1 or all(re.fullmatch("[A-Za-z]*[0-9]{0,4}", part) for part in parts):
