@@ -203,10 +203,14 @@ class WorkbenchApp(Themed):
                 self.attention.follow({event.session: event.state}, self.link.session, self.app_focus)
             else:
                 self.asking.feed((event,))
-            if event.type == "notice" and event.level == "danger":
+            if event.type == "notice" and self._is_worth_saying(event.level):
                 self.say(event.text, warn=True)
             if self._autopilot:
                 self._autopilot.follow(event, self.set_timer, self._send, self._leave)
+
+    def _is_worth_saying(self, level: str) -> bool:
+        """A notice stands in the transcript; what a person would not see there is said as well."""
+        return level == "danger" or (level == "warn" and self.screen is not self.bench)
 
     def _send(self, command: Command) -> None:
         self.link.send(lambda _session: command)

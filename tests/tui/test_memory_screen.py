@@ -85,3 +85,11 @@ async def test_search_as_you_type(tmp_path: Path) -> None:
         assert "Answer in German" in bench.screen_text()
         await bench.pilot.press("enter", "escape")
         await bench.until(lambda: "make check" in bench.screen_text(), "all again")
+
+
+async def test_a_refusal_is_said_where_the_person_looks(tmp_path: Path) -> None:
+    async with workbench(tmp_path, engine=engine(*LINES)) as bench:
+        await opened(bench)
+        bench.engine.tell(ev.Notice(level="warn", text="the memory was not changed: it looks like a secret"))
+        said = lambda: [note.message for note in bench.app._notifications]  # noqa: E731
+        await bench.until(lambda: any("looks like a secret" in text for text in said()), "it is said")
