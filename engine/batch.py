@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import groupby
 
 from engine import events as ev
+from engine import planning
+from engine.prompt import modes
 from engine.rewinding import may_change_files
 from engine.session import Session
 from engine.tools.base import ToolContext
@@ -62,7 +64,12 @@ class Batch:
 
     def _allowed(self, calls: Sequence[ev.ToolCall]) -> list[ev.ToolCall]:
         """The calls the stage of the task allows; the others get the result that says so."""
-        stage = self._session.state.present_stage
+        state = self._session.state
+        for call in calls:
+            if not modes.allows(call.name, state):
+                self._session.append(planning.refused(call, self._turn))
+        calls = [call for call in calls if modes.allows(call.name, state)]
+        stage = state.present_stage
         if stage is None:
             return list(calls)
         for call in calls:

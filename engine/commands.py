@@ -41,7 +41,10 @@ class TakeBack:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
+    """Cut what runs; ``after_calls``: let the running calls end first, and start no other."""
+
     session: str
+    after_calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

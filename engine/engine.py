@@ -139,7 +139,17 @@ def _deliver(runner: Runner, command: cmd.Command) -> None:
     elif isinstance(command, cmd.TakeBack):
         runner.take_back(command)
     elif isinstance(command, cmd.Interrupt):
-        runner.interrupt()
+        runner.interrupt(command.after_calls)
+    elif isinstance(command, cmd.Pause):
+        runner.pause()
+    elif isinstance(command, cmd.GoOn):
+        runner.go_on(command.turns)
+    elif isinstance(command, cmd.ArrangeQueue):
+        runner.arrange(command)
+    elif isinstance(command, cmd.RunCommand):
+        runner.run_command(command.command)
+    elif isinstance(command, cmd.DecidePlan):
+        runner.decide_plan(command)
     elif isinstance(command, cmd.Decide):
         runner.decide(command)
     elif isinstance(command, cmd.AnswerQuestion):

@@ -40,6 +40,7 @@ class ToolProgress(Live):
     type: Literal["tool_progress"] = "tool_progress"
     call_id: str
     text: str
+    title: str = ""
 
 
 class StateChanged(Live):

@@ -11,17 +11,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine import events as ev
-from engine import limits, stages
+from engine import limits, planning, stages
 from engine.batch import Batch, MakeContext
 from engine.compact import Compactor, HandOff
 from engine.models.base import Model, ModelError
+from engine.pausing import Pausing
 from engine.prompt import runtime
+from engine.prompt.modes import PLAN
 from engine.rewinding import Rewinder
 from engine.session import Session
 from engine.turn import take_turn
 
 Reason = Literal["finished", "limit", "interrupted", "denied", "failed", "no_model", "handed_off"]
 
+STOPPED = "not started: the person stopped the run"
 STEERED = "not started: the person sent a new message first"
 NO_MORE = "not started: {reason}"
 # How often one request may be compacted because the provider found it too long.
@@ -50,6 +53,7 @@ class Loop:
         after: Callable[[ev.ToolResult], None],
         surroundings: Callable[[], runtime.Surroundings],
         rewinder: Rewinder,
+        pausing: Pausing,
     ) -> None:
         self._session = session
         self._model = model
@@ -58,16 +62,19 @@ class Loop:
         self._after = after
         self._surroundings = surroundings
         self._rewinder = rewinder
+        self._pausing = pausing
         self._compactor = Compactor(session, put)
         self._wanted: str | None = None
+        self._stopping = False
 
     async def run(self) -> Stop:
         """Work until there is nothing left to do, something forbids going on, or a fresh session has to. Raises
         CancelledError."""
+        self._stopping = False
         try:
             while True:
                 stop = await self._work()
-                if stop.reason not in ("finished", "denied") or not self._deliver("follow_up", most=1):
+                if stop.reason not in ("finished", "denied") or not await self._follows():
                     return stop
         except HandOff as error:
             return Stop("handed_off", str(error))
@@ -91,29 +98,50 @@ class Loop:
         focus, self._wanted = self._wanted, None
         return focus
 
+    def stop_after_calls(self) -> None:
+        """Let the calls that run end, start no other, and stop before the next turn."""
+        self._stopping = True
+
+    async def _follows(self) -> bool:
+        """Whether there is more to do after an answer: what was typed meanwhile, else the next follow-up."""
+        if not self._session.state.pending:
+            return False
+        await self._pausing.passed()
+        return self._waiting("steer") or self._deliver("follow_up", most=1)
+
     async def _work(self) -> Stop:
         while True:
+            if self._stopping:
+                return Stop("interrupted", "by the person, after the calls that ran")
+            await self._pausing.passed()
             self._deliver("steer")
             self._advance()
             if self._session.answered and not stages.missing(self._session.state):
                 return Stop("finished")
             if reason := self._exhausted():
                 return Stop("limit", reason)
+            await self._make_room()
+            if self._session.state.paused or self._stopping:
+                continue
             message = await self._turn()
             if message.calls:
                 await self._run_calls(message)
             elif not self._waiting("steer") and (stop := self._ended(message)):
                 return stop
 
+    async def _make_room(self) -> None:
+        """Compact what was asked for, and what has to be."""
+        if (focus := self.take_wanted()) is not None:
+            await self.compact(focus)
+        await self._compactor.make_room(self._model())
+
     async def _turn(self) -> ev.AssistantMessage:
         """One answer. A request over the window is compacted and sent again, as long as that makes it smaller."""
         session, model = self._session, self._model()
-        if (focus := self.take_wanted()) is not None:
-            await self.compact(focus)
-        await self._compactor.make_room(model)
         # What came while room was made, and what a summary took out of the request.
         self._deliver("steer")
-        for update in runtime.updates(session.state, self._surroundings(), session.talk):
+        told = runtime.updates(session.state, self._surroundings(), session.talk)
+        for update in (*told, *planning.updates(session.state, session.talk)):
             session.append(update)
         left, builder = OVERFLOWS, self._compactor.builder
         while True:
@@ -132,7 +160,9 @@ class Loop:
         await batch.run(message.calls)
 
     def _hold(self) -> str:
-        """Why the next call of a batch must not start: a steering message waits, or a limit is used up."""
+        """Why the next call of a batch must not start: the person stops the run or steers it, or a limit is used up."""
+        if self._stopping:
+            return STOPPED
         if self._waiting("steer"):
             return STEERED
         state = self._session.state
@@ -156,7 +186,7 @@ class Loop:
         if denied := _given_up_after_denial(self._session.talk):
             return Stop("denied", f"{denied} was denied")
         self._advance()
-        if not (lacking := stages.missing(self._session.state)):
+        if not (lacking := stages.missing(self._session.state)) or self._session.state.approve == PLAN:
             return Stop("finished")
         if _told_in_vain(self._session.talk) >= REMINDERS:
             return Stop("failed", f"the completion criteria do not hold: {'; '.join(lacking)}")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import skills
 from engine import events as ev
-from engine import handover
+from engine import handover, planning
 from engine import settings as settings_of
 from engine.asking import People
 from engine.commands import OpenSession
@@ -25,7 +25,7 @@ from engine.models.discovery import OFFLINE, DefaultModel, choose_default, find_
 from engine.models.providers import resolve
 from engine.options import EngineOptions
 from engine.paths import Home
-from engine.prompt import layers
+from engine.prompt import layers, modes
 from engine.prompt.instructions import read_instructions
 from engine.runner import Parts, Runner
 from engine.session import Session
@@ -77,7 +77,7 @@ class Opener:
                 people = People(session, present=not self.headless)
                 settings = self.settings(folder)
                 parts = await self._parts(session, people, settings, folder, state.base_url)
-                parts.broker.set_mode(state.approve)
+                parts.broker.set_mode(planning.broker_mode(state.approve))
                 handover.begin(old, session, parts.sandbox_words)
                 session.append(parts.render())
                 handover.go_on(old, session, reason)
@@ -164,6 +164,7 @@ class Opener:
         if not any(event.type == "prompt_rendered" for event in session.events):
             session.append(parts.render())
         self._apply_options(session, settings)
+        parts.broker.set_mode(planning.broker_mode(session.state.approve))
         _offer_refresh(session, parts.render())
         return self._ready(session, people, parts, len(loaded.skipped))
 
@@ -176,7 +177,8 @@ class Opener:
 
     def _apply_options(self, session: Session, settings: Settings) -> None:
         """What the command line asks for that the stored session does otherwise: each is an event."""
-        wanted = {"model": self.options.model, "approve": self._mode(settings)}
+        planned = session.state.approve == modes.PLAN and not self.options.approve
+        wanted = {"model": self.options.model, "approve": "" if planned else self._mode(settings)}
         for name, value in wanted.items():
             if value and value != getattr(session.state, name):
                 session.append(ev.SettingChanged(name=name, value=value))
@@ -280,11 +282,16 @@ def _layers(found: skills.Catalogue, folder: Path, memory: Memory) -> ev.PromptR
     return layers.render(specs(), catalogue, read_instructions(folder), memory=memory.prompt())
 
 
+# What is remembered changes by working; a session that goes on knows its own memories anyway.
+ONLY_MEMORY = "written with other memory"
+
+
 def _offer_refresh(session: Session, now: ev.PromptRendered) -> None:
     """Say once what the stored prompt was written with that is otherwise today; it goes on as it is until a person
     asks for the new one."""
     stored = next(e for e in reversed(session.events) if isinstance(e, ev.PromptRendered))
-    if difference := layers.outdated(stored, now):
+    difference = layers.outdated(stored, now)
+    if difference and difference != ONLY_MEMORY:
         text = f"The prompt of this session was {difference}."
         said = (e for e in session.events if e.type == "notice" and e.seq > stored.seq)
         if all(e.text != text for e in said):

@@ -17,14 +17,18 @@ from uuid import uuid4
 
 from engine import commands as cmd
 from engine import events as ev
+from engine import planning
 from engine import queries as q
 from engine.asking import People
+from engine.intervening import Intervening
 from engine.limits import WorkClock
 from engine.log import ArtifactDamaged, Artifacts
 from engine.loop import Loop, Stop
 from engine.memory import Memory
 from engine.memory.door import MemoryDoor
 from engine.models.base import Model, ModelError
+from engine.pausing import Pausing
+from engine.person import PersonCommands
 from engine.prompt import layers
 from engine.prompt.runtime import Surroundings
 from engine.rewinding import Rewinder
@@ -62,7 +66,7 @@ class Parts:
     find_sessions: Callable[[q.ListSessions], tuple[q.SessionRow, ...]]
 
 
-class Runner:
+class Runner(Intervening):
     """Drives one session. Its methods are called on the engine's loop and return at once, but for `close`."""
 
     def __init__(self, session: Session, people: People, parts: Parts) -> None:
@@ -76,6 +80,8 @@ class Runner:
         self._todo = TodoFile(parts.session_dir / "todo.md", self._todo_edited)
         self._rewinder = Rewinder(session, parts.shadow)
         self._memory = MemoryDoor(session, parts.memory, parts.find_sessions)
+        self._pausing = Pausing(session, lambda: people.clock)
+        self._person = PersonCommands(session, self._context, parts.artifacts.put, self._rewinder)
         self._loop = Loop(
             session,
             self._get_model,
@@ -84,6 +90,7 @@ class Runner:
             self._after,
             self._surroundings,
             self._rewinder,
+            self._pausing,
         )
 
     def watch(self) -> None:
@@ -121,9 +128,14 @@ class Runner:
         if any(p.id == id for p in pending):
             self.session.append(ev.MessageWithdrawn(id=id))
 
-    def interrupt(self) -> None:
-        """Cut what runs; nothing when idle."""
-        self._cut(Stop("interrupted", "by the person"), by="interrupt")
+    def interrupt(self, after_calls: bool = False) -> None:
+        """Cut what runs, a person's own command first, or stop ``after_calls``; nothing when idle."""
+        if self._person.cut():
+            return
+        if after_calls and self.session.state.open_calls:
+            self._loop.stop_after_calls()
+        else:
+            self._cut(Stop("interrupted", "by the person"), by="interrupt")
 
     def decide(self, command: cmd.Decide) -> None:
         self._people.decide(command)
@@ -137,7 +149,7 @@ class Runner:
             if command.name == "model":
                 self._replace_model(self._parts.make_model(str(command.value)))
             elif command.name == "approve":
-                self._parts.broker.set_mode(str(command.value))
+                self._parts.broker.set_mode(planning.broker_mode(str(command.value)))
             elif command.name == "compaction" and command.value not in ("auto", "off"):
                 raise ValueError(f"it is auto or off, not {command.value!r}")
             elif command.name == "limits":
@@ -218,6 +230,7 @@ class Runner:
         self._cut(Stop("interrupted", "the app was closed"), by="close")
         if self._run:
             await asyncio.wait({self._run})
+        await self._person.close()
         await self._todo.close()
         await self._parts.broker.close()
         for model in (*self._retired, self._model):
@@ -240,6 +253,8 @@ class Runner:
         stop = await self._watched(asyncio.create_task(self._loop.run()))
         if stop.reason == "handed_off":
             stop = await self._handed_over(stop)
+        if stop.reason == "finished":
+            planning.propose(self.session)
         self.session.append(ev.RunFinished(reason=stop.reason, detail=stop.detail))
         if (focus := self._loop.take_wanted()) is not None and not self._closing:
             await self._compact(focus)

@@ -14,7 +14,9 @@ from pydantic import ValidationError
 
 from engine import events as ev
 from engine.events import Event, Limits, Stage, TodoItem, Usage
-from engine.facts import criteria, edited, evidence, ran
+from engine.facts import criteria, edited, evidence
+from engine.hands import STEPS, Plan, Settled, settled, stands_still, step_taken
+from engine.hands import Pending as Pending
 
 KEPT_TURNS = 200
 TITLE_LENGTH = 60
@@ -33,15 +35,6 @@ class TurnUsage:
     saved: float | None
     first_token: float
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A queued message that waits: kind is steer or follow_up."""
-
-    id: str
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +73,17 @@ class Retry:
 class TaskState:
     """Everything the loop and the status bar need to know, after ``seq``.
 
-    stage: idle, thinking, running tools, waiting for you, retrying; or, when a run has ended, its reason (finished,
-    limit, interrupted, denied, failed, no_model). run_turns, run_calls, run_usage, run_cost, run_seconds count within
-    the present run, which is what limits apply to; the others count the session. Money in USD, time in seconds.
+    stage: idle, thinking, running tools, waiting for you, retrying, paused; or, when a run has ended, its reason
+    (finished, limit, interrupted, denied, failed, no_model). run_turns, run_calls, run_usage, run_cost, run_seconds
+    count within the present run, which is what limits apply to; the others count the session. Money in USD, time in
+    seconds.
     unpriced: answers whose price is not known, so that ``cost`` is a lower bound.
     task_stage: which of ``stages`` the task is in, empty when all are done. tests_pass: of the last test run since a
     file was written, None when there was none. sources: addresses outside that were read. commands: (call id, line) of
     shell calls without a result. failed_commands: command lines whose last run failed.
     context_tokens: prompt and answer of the last request, which is what the next one starts from.
+    paused: no further turn begins; steps: turns until it is so again. answering: a request is under way. settled: the
+    newest messages that waited once. plan: what a person has to decide about.
     """
 
     session: str = ""
@@ -138,6 +134,11 @@ class TaskState:
     sources: tuple[str, ...] = ()
     commands: tuple[tuple[str, str], ...] = ()
     failed_commands: tuple[str, ...] = ()
+    paused: bool = False
+    steps: int = 0
+    answering: bool = False
+    settled: tuple[Settled, ...] = ()
+    plan: Plan | None = None
 
     @property
     def hit_rate(self) -> float | None:
@@ -166,7 +167,8 @@ def step(state: TaskState, event: Event) -> TaskState:
     """The state after one more event."""
     change = _STEPS.get(event.type)
     known = change(state, event) if change else {}
-    return replace(state, session=event.session or state.session, seq=event.seq or state.seq, **known)
+    after = replace(state, session=event.session or state.session, seq=event.seq or state.seq, **known)
+    return replace(after, stage="paused") if stands_still(after) else after
 
 
 def title_of(text: str) -> str:
@@ -214,27 +216,18 @@ def _run_started(state: TaskState, e: ev.RunStarted) -> Change:
 
 
 def _run_finished(state: TaskState, e: ev.RunFinished) -> Change:
-    return dict(running=False, stage=e.reason, stage_detail=e.detail, retry=None, waiting=(), open_calls=())
-
-
-def _message_queued(state: TaskState, e: ev.MessageQueued) -> Change:
-    return dict(pending=(*state.pending, Pending(e.id, e.kind, e.text)))
-
-
-def _message_withdrawn(state: TaskState, e: ev.MessageWithdrawn) -> Change:
-    return dict(pending=tuple(p for p in state.pending if p.id != e.id))
+    ended = dict(running=False, stage=e.reason, stage_detail=e.detail, retry=None)
+    return dict(ended, waiting=(), open_calls=(), answering=False)
 
 
 def _user_message(state: TaskState, e: ev.UserMessage) -> Change:
-    return dict(
-        goal=state.goal or e.text,
-        title=state.title or title_of(e.text),
-        pending=tuple(p for p in state.pending if not e.id or p.id != e.id),
-    )
+    left = settled(state, e.id, state.turn + 1) if e.id else {}
+    return dict(goal=state.goal or e.text, title=state.title or title_of(e.text), **left)
 
 
 def _turn_started(state: TaskState, e: ev.TurnStarted) -> Change:
-    return dict(stage="thinking", turn=e.turn, run_turns=state.run_turns + 1, retry=None)
+    begun = dict(stage="thinking", turn=e.turn, run_turns=state.run_turns + 1, retry=None, answering=True)
+    return begun | step_taken(state)
 
 
 def _model_retry(state: TaskState, e: ev.ModelRetry) -> Change:
@@ -266,11 +259,12 @@ def _assistant_message(state: TaskState, e: ev.AssistantMessage) -> Change:
         context_tokens=u.input + u.output if u.input else state.context_tokens,
         stage="running tools" if calls else state.stage,
         retry=None,
+        answering=False,
     )
 
 
 def _model_failed(state: TaskState, e: ev.ModelFailed) -> Change:
-    return dict(last_error=e.error, suggestion=e.suggestion, retry=None)
+    return dict(last_error=e.error, suggestion=e.suggestion, retry=None, answering=False)
 
 
 def _tool_started(state: TaskState, e: ev.ToolStarted) -> Change:
@@ -351,10 +345,6 @@ def _compaction_undone(state: TaskState, e: ev.CompactionUndone) -> Change:
     return dict(context_tokens=0)
 
 
-def _person_ran(state: TaskState, e: ev.PersonRan) -> Change:
-    return {} if e.status == "denied" else ran(state, e.command, e.exit_code)
-
-
 def _rewound(state: TaskState, e: ev.Rewound) -> Change:
     change: Change = dict(tests_pass=None) if e.files else {}
     if e.conversation:
@@ -374,8 +364,6 @@ _STEPS = cast(
         "session_started": _session_started,
         "run_started": _run_started,
         "run_finished": _run_finished,
-        "message_queued": _message_queued,
-        "message_withdrawn": _message_withdrawn,
         "user_message": _user_message,
         "turn_started": _turn_started,
         "model_retry": _model_retry,
@@ -393,6 +381,6 @@ _STEPS = cast(
         "compacted": _compacted,
         "compaction_undone": _compaction_undone,
         "rewound": _rewound,
-        "person_ran": _person_ran,
+        **STEPS,
     },
 )

@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: shown to the person and written to the audit log."""
+    """Who asks: shown to the person and written to the audit log. ``person``: a person wants it run, at their word."""
 
     session: str = ""
     tool: str = ""
     call_id: str = ""
+    person: bool = False
 
 
 class Broker:
@@ -94,7 +95,7 @@ class Broker:
             self._blocked(caller, self._requests.line(op), refused)
             return Outcome(Status.DENIED, error=refused[0], suggestion=refused[1])
         prepared = self._requests.command(op, caller)
-        answer = await self._gate.decide(prepared.request)
+        answer = await self._gate.decide(prepared.request, by_person=caller.person)
         self._decided(caller, prepared.request, answer)
         if answer.choice is Choice.DENY:
             return _denied(answer)

@@ -38,11 +38,18 @@ class Gate:
         self._granted: list[Rule] = []
         self._granted_exactly: set[tuple[str, str]] = set()
 
-    async def decide(self, request: ApprovalRequest) -> Answer:
-        """ONCE, SESSION, RULE or EDIT let it through, DENY does not. ``by`` names who or what decided."""
+    async def decide(self, request: ApprovalRequest, by_person: bool = False) -> Answer:
+        """ONCE, SESSION, RULE or EDIT let it through, DENY does not. ``by`` names who or what decided.
+
+        by_person: a person typed it themselves, which is a yes within the walls; a rule of theirs that forbids it
+        holds all the same."""
         settled, trouble = self.foresee(request)
         if settled is not None:
             return settled
+        if by_person:
+            if self._walls:
+                return self._yes(request, "person")
+            return self._no(request, "mode", "no sandbox works here, and commands you type run only inside one")
         if self.mode is not Mode.ASK:
             return self._no(request, "mode", self._why_denied(request, trouble))
         if self._asker is None:

@@ -13,7 +13,7 @@ from typing import Protocol
 from engine.compaction import summary_message_text
 from engine.compaction.visible import last_summary, result_text, stand_ins
 from engine.events import Event, PromptRendered, TextBlock, ToolResult, ToolSpec
-from engine.prompt import runtime
+from engine.prompt import modes, runtime
 from engine.prompt.external import enclosed
 from engine.prompt.repair import repair
 from engine.prompt.request import Message, ModelRequest, Part, ResultPart
@@ -50,9 +50,12 @@ def assembled(rendered: PromptRendered, state: TaskState, messages: tuple[Messag
 
 
 def allowed(state: TaskState, tools: Sequence[ToolSpec]) -> tuple[str, ...] | None:
-    """The tools that may be called in the task's stage, None for all. The others are masked, never taken out."""
+    """The tools that may be called in the task's stage and mode, None for all. Others are masked, never taken out."""
     stage = state.present_stage
-    return tuple(tool.name for tool in tools if stage.allows(tool.name)) if stage and stage.tools else None
+    if not (stage and stage.tools) and state.approve != modes.PLAN:
+        return None
+    names = (tool.name for tool in tools if stage is None or stage.allows(tool.name))
+    return tuple(name for name in names if modes.allows(name, state))
 
 
 def trajectory(events: Sequence[Event]) -> tuple[Message, ...]:
@@ -83,6 +86,8 @@ def said(event: Event, instead: Mapping[str, str], place: int) -> Message | None
         return Message("user", (TextBlock(text=event.text),))
     if event.type == "runtime_update":
         return Message("user", (TextBlock(text=runtime.as_text(event)),))
+    if event.type == "person_ran":
+        return Message("user", (TextBlock(text=modes.ran_text(event)),))
     if event.type == "assistant_message" and not event.aborted:
         return Message("assistant", event.blocks)
     if event.type == "tool_result":

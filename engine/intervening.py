@@ -1,0 +1,56 @@
+"""What a person does to a run besides talking to it: pause and step it, arrange what waits, run a command of their own,
+decide about a plan. Mixed into the runner; each returns at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine import commands as cmd
+from engine import events as ev
+from engine import planning, queueing
+from engine.pausing import Pausing
+from engine.person import PersonCommands
+from engine.session import Session
+
+
+class Intervening:
+    """Needs what the runner has: a session, a pause, and where a person's commands run."""
+
+    session: Session
+    _pausing: Pausing
+    _person: PersonCommands
+
+    if TYPE_CHECKING:
+
+        @property
+        def running(self) -> bool: ...
+        def start(self, resumed: bool = False, limits: ev.Limits | None = None) -> None: ...
+        def send(self, text: str, kind: str) -> None: ...
+        def change(self, command: cmd.ChangeSetting) -> None: ...
+
+    def pause(self) -> None:
+        """Stand still before the next turn; without a run, before the first of the next one."""
+        self._pausing.pause()
+
+    def go_on(self, turns: int) -> None:
+        """Let a paused run go on; one that a restart or an interrupt cut short starts again where it stopped."""
+        self._pausing.go_on(turns)
+        state = self.session.state
+        if not self.running and (state.pending or (state.goal and not self.session.answered)):
+            self.start(resumed=True)
+
+    def arrange(self, command: cmd.ArrangeQueue) -> None:
+        """What waits, in a person's order and words."""
+        queueing.arrange(self.session, command)
+
+    def run_command(self, command: str) -> None:
+        """Run a person's own command in the sandbox, beside whatever goes on."""
+        self._person.run(command)
+
+    def decide_plan(self, command: cmd.DecidePlan) -> None:
+        """Approve or reject the plan that waits; the work goes on with what the person says by it."""
+        decided = ev.PlanDecided(id=command.id, choice=command.choice, text=command.text, reason=command.reason)
+        if said := planning.decide(self.session, decided):
+            if command.choice == "approve":
+                self.change(cmd.ChangeSetting(self.session.id, "approve", "ask"))
+            self.send(said, "steer")
