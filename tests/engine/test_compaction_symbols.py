@@ -46,7 +46,7 @@ def test_python_that_is_cut_or_broken_by_its_lines() -> None:
     [
         ("a.ts", "export async function load(a) {\nconst go = (x) => x\ninterface Cart {\nlet n = 1", "load go Cart"),
         ("a.go", "package a\nfunc (c *Cart) Total(n int) int {\ntype Cart struct {\nvar x = 1", "Total Cart"),
-        ("a.rs", "pub(crate) async fn load() -> u8 {\nimpl Show for Cart {\npub struct Cart;\nlet x;", "load Cart Cart"),
+        ("a.rs", "pub(crate) async fn load() {\nimpl Show for Cart {\npub struct Cart;\nlet x;", "load Cart Cart"),
         ("A.java", "public class Cart {\n  private static int total(int a) throws E {\n return sum(a) ;", "Cart total"),
         ("a.c", "struct cart {\nstatic int total(int a)\n  return total(a);\nif (x) {", "cart total"),
         ("a.rb", "class Cart\n  def total?(a)\n  def self.load\n  x = 1", "Cart total? load"),
