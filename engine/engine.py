@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from engine import commands as cmd
@@ -37,6 +38,7 @@ class Engine:
         self._tidying: asyncio.Task[bool] | None = None
         self._opener = Opener(options, home, self._store, self._pass_on, headless, self._hand_over)
         self._runners: dict[str, Runner] = {}
+        self._tidied: set[Path] = set()
         self._successors: dict[str, Runner] = {}
         self._answers = Answers(self._opener)
         self.interrupted = False
@@ -118,7 +120,15 @@ class Engine:
     def _tidy(self) -> None:
         """Between runs there is time to bring the session list and the search index up to date."""
         if self._tidying is None or self._tidying.done():
-            self._tidying = asyncio.create_task(asyncio.to_thread(self._store.catch_up))
+            self._tidying = asyncio.create_task(asyncio.to_thread(self._catch_up))
+
+    def _catch_up(self) -> bool:
+        """Off the loop: the index; and, once for each folder, kept files too old for anyone to go back to."""
+        for folder, shadow in self._opener.shadows.items():
+            if folder not in self._tidied:
+                self._tidied.add(folder)
+                shadow.tidy()
+        return self._store.catch_up()
 
     async def _close_idle(self) -> None:
         """A session that is left while nothing runs in it is given back, so that others can open it."""

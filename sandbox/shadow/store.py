@@ -66,8 +66,11 @@ class Store:
             if now - path.stat().st_mtime > days * DAY:
                 path.unlink(missing_ok=True)
                 gone += 1
-            else:
+                continue
+            try:
                 held.update(entry.content for entry in self.load(path.name).values())
+            except OSError:
+                return gone  # what a damaged one holds cannot be told, so nothing is taken from it
         for path in self._blobs.glob("*/*"):
             if path.name not in held and now - path.stat().st_mtime > DAY:
                 path.unlink(missing_ok=True)
