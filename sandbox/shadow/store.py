@@ -25,7 +25,9 @@ class Store:
         """Keep ``data``; its digest. Raises OSError."""
         name = digest(data)
         path = self._path(name)
-        if not path.exists():
+        try:
+            os.utime(path)  # so that another process that tidies up meanwhile lets it be
+        except FileNotFoundError:
             _write(path, zlib.compress(data, 1))
         return name
 
