@@ -227,7 +227,7 @@ def test_a_layer_may_not_drop_failures_nor_shorten_what_came_from_outside_nor_be
         log.turn(9, call(one.call_id, one.name)).add(one)
 
     def asked(kind: str, **texts: str) -> tuple[str, ...]:
-        made = ev.Compacted(number=1, kind=kind, reason="", texts=texts)  # type: ignore[arg-type]
+        made = ev.Compacted(number=1, kind=kind, reason="", texts=texts)
         return checks.failed(checks.checks(made, log.events))
 
     assert asked("drop", c0="gone") == ()
