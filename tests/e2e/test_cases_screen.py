@@ -220,3 +220,38 @@ def test_a_storm_of_sizes_while_a_table_streams_leaves_one_whole_table(tmp_path:
         assert len({line.index("some") for line in term.screen if "row 0" in line}) == 1, "laid out for one width"
         term.keys("ctrl+q")
         assert term.exit_code() == 0
+
+
+def test_what_a_person_names_is_text_everywhere(tmp_path: Path) -> None:
+    """Titles, words in passing, requests and questions, in a terminal within tmux that may drop what is copied."""
+    desk = Desk(tmp_path)
+    command = 'echo "A=value" >> f; echo "[id=14629,state=CLOSED,name=x] [/"'
+    model = desk.script(
+        turn(shell(command), call("user_ask", question=f"Which {MARKUP}?", options=["[/]", "[bold"])),
+        turn(text=f"So {MARKUP}"),
+    )
+    tmux = {"TMUX": "/nowhere/tmux,1,0", "TERM": "screen-256color"}
+    with desk.open("--model", model, "--approve", "ask", env=tmux) as term:
+        term.wait_for("say what should be done")
+        term.say("/theme [bold [/ x")
+        term.wait_for("There is no theme '[bold [/ x'")
+        term.say("/title [/] [b + and [/")
+        term.wait_for(lambda: term.screen[0].startswith(" [/] [b + and [/"))
+        term.say("Ask me.")
+        term.wait_for('echo "A=value" >> f')
+        desk.answer(term, "y")
+        term.wait_for("ZLEXCOUNT z [b + and [/ [/] [bold [red]")
+        term.wait_for("The agent asks")
+        while not desk.has("question_answered", 1):
+            term.wait_gone("keys count")
+            term.keys("2")
+            term.wait_for(lambda: desk.has("question_answered", 1) or "keys count" in term.text)
+        term.wait_for("So ZLEXCOUNT")
+        term.keys("alt+1")
+        term.wait_for("i type")
+        term.keys("y")
+        term.wait_for("Offered")
+        assert "Copied" not in term.text
+        term.keys("ctrl+q")
+        assert term.exit_code() == 0
+    assert desk.of("question_answered")[0].text == "[bold"
