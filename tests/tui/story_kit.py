@@ -206,6 +206,13 @@ COSTS = (
     q.SimulatedCost("local/qwen3.gguf", None, None, 31_000, 2100, 0, 900, 0.94),
 )
 
+MEMORIES = q.Memories(
+    (
+        q.MemoryLine("project", "amounts are German: the comma parts the cents"),
+        q.MemoryLine("user", "prefers [short] answers"),
+    ),
+    {"project": "/src/shop/.agent-tui/MEMORY.md", "user": "/home/ada/.agent-tui/MEMORY.md"},
+)
 POINTS = q.RewindChoices(
     (
         q.RewindPoint(23, "turn 4", "Then only the edit.", NOW, True),
@@ -231,6 +238,7 @@ class StoryHandle(FakeHandle):
             q.InspectCompactions: COMPACTIONS,
             q.InspectCompaction: COMPACTION,
             q.Simulate: COSTS,
+            q.ListMemories: MEMORIES,
             q.RewindPoints: POINTS,
             q.RewindPreview: CHANGES,
             q.TryRule: q.RuleTrial(("pip install hypothesis", "pip install ruff")),

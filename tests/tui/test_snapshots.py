@@ -179,6 +179,7 @@ SCREENS: dict[str, Scene] = {
     "inspector-bytes": inspecting("enter", sees="2 passed in 3.1 s"),
     "inspector-costs": inspecting("s", sees="local/qwen3.gguf"),
     "compaction": inspecting("c", sees="AFTER"),
+    "memory": pressed("f5", sees="prefers [short] answers"),
     "rewind": rewind,
     "help": pressed("f1", sees="Talk to the agent"),
     "first-run": first_run,
@@ -249,14 +250,17 @@ async def still(bench: Bench) -> Picture:
             *app.screen_stack,
             *(n for s in app.screen_stack for n in s.walk_children(Widget)),
         )
-        return not any(node.message_queue_size for node in nodes) and not any(w.is_running for w in app.workers)
+        # What a screen still means to lay out, to paint or to call after that is in no queue.
+        owed = (app.screen._layout_required, app.screen._dirty_widgets, app.screen._callbacks)
+        waiting = (node.message_queue_size or node._next_callbacks for node in nodes)
+        return not any(owed) and not any(waiting) and not any(worker.is_running for worker in app.workers)
 
     def holds() -> bool:
         nonlocal last, same
         now = painted(app)
         same = same + 1 if quiet() and now == last and now.text and len(now.text) == app.size.height else 0
         last = now
-        return same >= 2
+        return same >= 3
 
     await bench.until(holds, "a still picture")
     assert last is not None
