@@ -24,6 +24,8 @@ class Situation:
     waiting: int = 0
     narrow: bool = False
     editing: bool = False
+    paused: bool = False
+    plan: bool = False
 
     @property
     def typing(self) -> bool:
@@ -91,14 +93,22 @@ ACTIONS: tuple[Action, ...] = (
            when=lambda s: s.pending > 0, slash="undo"),
     Action("interrupt", "Interrupt the agent", TALK, ("escape",), hint="interrupt",
            when=lambda s: s.running and not s.editing, slash="stop"),
+    Action("pause", "Pause before the next turn; paused: go on", TALK, ("f8",), hint="go on / pause",
+           when=lambda s: s.paused, slash="pause"),
+    Action("step", "One turn, then paused again", TALK, ("f9",), hint="step", when=lambda s: s.paused, slash="step"),
+    Action("go_on", "Go on after a pause", TALK, slash="go"),
+    Action("approve_plan", "Approve the plan that waits", DECIDE, ("f7",), hint="approve plan",
+           when=lambda s: s.plan, slash="accept"),
+    Action("reject_plan", "Reject the plan that waits and say why", DECIDE, ("f6",), hint="reject plan",
+           when=lambda s: s.plan, slash="reject", argument="REASON"),
     Action("compose", "Type a message", TALK, typed=("i",), hint="type", when=lambda s: not s.typing and not s.editing),
     Action("edit_todo", "Edit todo.md", TALK, hint="", slash="todo"),
     Action("edit_todo_here", "Edit todo.md in the todo pane", TALK, typed=("e",), hint="edit", place="widget",
            when=lambda s: s.focus == "todo" and not s.editing, listed=False),
     Action("answer", "Answer what waits for you", DECIDE, ("ctrl+g",), hint="answer", when=lambda s: s.waiting > 0,
            slash="answer"),
-    Action("cycle_approve", "Change what happens when something is risky: ask, sandboxed, rules, deny", DECIDE,
-           ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|sandboxed|rules|deny"),
+    Action("cycle_approve", "Change the mode: ask, sandboxed, plan; /approve takes rules and deny too", DECIDE,
+           ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|sandboxed|plan|rules|deny"),
     Action("find", "Search the transcript; n and N go on", SEE, typed=("slash",), hint="search", slash="find",
            argument="TEXT", when=lambda s: s.focus == "transcript"),
     Action("copy", "Copy the selected block, or the last thing said", SEE, typed=("y",), hint="copy", slash="copy",
@@ -145,10 +155,13 @@ ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 
 BY_SLASH = {action.slash: action for action in ACTIONS if action.slash}
-APPROVE_MODES = ("ask", "sandboxed", "rules", "deny")
+APPROVE_MODES = ("ask", "sandboxed", "plan", "rules", "deny")
+CYCLED = APPROVE_MODES[:3]
+"""The modes Shift+Tab goes through."""
 MODE_WORDS = {
     "ask": "every risky operation waits for you",
     "sandboxed": "what the sandbox fully contains runs unasked, the rest waits for you",
+    "plan": "the agent only reads, and ends with a plan for you to approve or reject",
     "rules": "your stored rules decide, the rest is denied",
     "deny": "whatever would ask is denied",
 }
@@ -219,5 +232,5 @@ def _titled(action: Action) -> str:
 
 def next_mode(mode: str) -> str:
     """The approve mode after ``mode``, round and round."""
-    at = APPROVE_MODES.index(mode) if mode in APPROVE_MODES else -1
-    return APPROVE_MODES[(at + 1) % len(APPROVE_MODES)]
+    at = CYCLED.index(mode) if mode in CYCLED else -1
+    return CYCLED[(at + 1) % len(CYCLED)]

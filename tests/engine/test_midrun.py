@@ -15,7 +15,6 @@ from engine.prompt.build import build
 from engine.state import TaskState, fold
 from tests.engine.kit import Gate, Kit, make_kit, shell, text
 
-
 E = TypeVar("E", bound=ev.Stored)
 
 

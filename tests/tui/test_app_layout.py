@@ -11,7 +11,7 @@ from engine import events as ev
 from tests.tui.bench import Bench, workbench
 from tests.tui.test_app_approvals import request
 from tests.tui.test_app_session import begin
-from tui.actions import ACTIONS, APPROVE_MODES, BY_SLASH, Situation, hints, key_name, next_mode
+from tui.actions import ACTIONS, BY_SLASH, CYCLED, Situation, hints, key_name, next_mode
 from tui.screens.help import HelpScreen
 from tui.screens.workbench import Workbench
 
@@ -230,9 +230,9 @@ def test_help_is_always_offered_and_last() -> None:
 
 def test_modes_go_round() -> None:
     seen = [mode := "ask"]
-    for _ in APPROVE_MODES:
+    for _ in CYCLED:
         seen.append(mode := next_mode(mode))
-    assert seen == [*APPROVE_MODES, "ask"]
+    assert seen == [*CYCLED, "ask"]
     assert next_mode("never heard of") == "ask"
 
 

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from engine.commands import Compact, EditTodo, Interrupt, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
 from tui import slots
 from tui.actions import Situation, bindings
+from tui.screens.midrun_actions import MidrunActions
 from tui.screens.reading import Reading
 from tui.screens.session_actions import SessionActions
 from tui.widgets.approvals import ApprovalsPane
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 SIDE_TABS = ("task", "todo", "cache", "approvals")
 
 
-class Workbench(SessionActions, Reading, Screen[None]):
+class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
@@ -168,6 +169,8 @@ class Workbench(SessionActions, Reading, Screen[None]):
                 waiting=len(state.waiting) if state else 0,
                 narrow=self.narrow,
                 editing=self.todo_pane.editing,
+                paused=bool(state and state.paused),
+                plan=bool(state and state.plan),
             )
         )
 
@@ -217,6 +220,8 @@ class Workbench(SessionActions, Reading, Screen[None]):
 
     def on_composer_submitted(self, message: Any) -> None:
         text, kind = message.text, message.kind
+        if self.run_own(text):
+            return
         self.bench.link.send(lambda session: SendMessage(session, text, kind))
 
     def on_composer_take_back(self) -> None:

@@ -105,6 +105,36 @@ def stage_changed(event: ev.StageChanged) -> Note:
     return Note(event.seq, "notice", "info", "stage", event.stage or "all stages are done", event.reason)
 
 
+def paused(event: ev.Paused) -> Note:
+    return Note(event.seq, "notice", "warn", "paused", "no turn begins until you go on")
+
+
+def resumed(event: ev.Resumed) -> Note:
+    text = f"for {plural(event.turns, 'turn')}, then paused again" if event.turns else "without a pause"
+    return Note(event.seq, "notice", "info", "goes on", text)
+
+
+def queue_arranged(event: ev.QueueArranged) -> Note:
+    return Note(event.seq, "notice", "info", "arranged", f"{plural(len(event.items), 'message')} waiting")
+
+
+def person_ran(event: ev.PersonRan) -> Note:
+    """A person's own command, its output folded."""
+    ended = f"exit {event.exit_code}" if event.exit_code is not None else event.status
+    level: Level = "ok" if event.status == "ok" else "warn"
+    return Note(event.seq, "notice", level, "you ran", event.command, ended, folded=event.text)
+
+
+def plan_proposed(event: ev.PlanProposed) -> Note:
+    return Note(event.seq, "notice", "warn", "plan", "waits for you: approve it, or reject it and say why")
+
+
+def plan_decided(event: ev.PlanDecided) -> Note:
+    if event.choice == "reject":
+        return Note(event.seq, "notice", "warn", "plan", "rejected", detail=event.reason)
+    return Note(event.seq, "notice", "ok", "plan", "approved as edited" if event.text else "approved")
+
+
 def rewound(event: ev.Rewound) -> Note:
     files = plural(len(event.files), "file") if event.files else ""
     what = " and ".join(part for part in ("the conversation" if event.conversation else "", files) if part)

@@ -54,7 +54,10 @@ def header_line(
     """Title, folder and branch on the left; model, approve mode, turn and stage on the right, which gives way last."""
     roles = look.roles
     said, style = look.stage(state.stage) if state else ("starting", roles.muted)
-    facts = [short_model(state.model if state else model), (state.approve if state else approve) or "ask"]
+    mode = (state.approve if state else approve) or "ask"
+    facts = [short_model(state.model if state else model), mode]
+    if state and state.paused and state.stage != "paused":
+        facts.append(f"{look.signs.paused} pause")
     if state and state.turn:
         facts.append(f"turn {state.turn}")
     right = Text(" · ".join(fact for fact in facts if fact) + " · ", style=roles.muted)
