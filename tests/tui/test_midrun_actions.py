@@ -25,7 +25,7 @@ async def test_pause_step_go_on_and_a_plan_by_key(tmp_path: Path) -> None:
         assert bench.engine.commands(GoOn) == [GoOn("s1", 1), GoOn("s1")]
         bench.engine.tell(ev.PlanProposed(id="p", text="1. this"))
         await bench.settled()
-        await bench.pilot.press("f7")
+        await bench.pilot.press("f10")
         await bench.until(lambda: bench.engine.commands(DecidePlan), "the plan is approved")
 
 
