@@ -1,5 +1,5 @@
 """What a person does to a run besides talking to it: pause and step it, arrange what waits, run a command of their own,
-decide about a plan. Mixed into the runner; each returns at once."""
+decide about a plan, go back. Mixed into the runner; each returns at once."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from engine import events as ev
 from engine import planning, queueing
 from engine.pausing import Pausing
 from engine.person import PersonCommands
+from engine.rewinding import Rewinder
 from engine.session import Session
 
 
@@ -19,6 +20,7 @@ class Intervening:
     session: Session
     _pausing: Pausing
     _person: PersonCommands
+    _rewinder: Rewinder
 
     if TYPE_CHECKING:
 
@@ -38,6 +40,12 @@ class Intervening:
         state = self.session.state
         if not self.running and (state.pending or (state.goal and not self.session.answered)):
             self.start(resumed=True)
+
+    async def rewind(self, command: cmd.Rewind) -> None:
+        """Go back in the conversation, the files or both; never under a run."""
+        why = "interrupt the agent first" if self.running else await self._rewinder.go_back(command)
+        if why:
+            self.session.append(ev.Notice(level="warn", text=f"not gone back: {why}"))
 
     def arrange(self, command: cmd.ArrangeQueue) -> None:
         """What waits, in a person's order and words."""

@@ -38,6 +38,7 @@ from engine.text import clean
 from engine.todo_file import TodoFile
 from engine.tools.base import ToolContext
 from engine.tools.todo import parse_todo
+from engine.waiting import ended
 from sandbox.broker import Broker, Caller
 from sandbox.shadow import Shadow
 from skills import Catalogue
@@ -96,6 +97,11 @@ class Runner(Intervening):
     def watch(self) -> None:
         """Begin to watch todo.md."""
         self._todo.watch()
+
+    @property
+    def broker(self) -> Broker:
+        """The sandbox of this session, with what was allowed in it."""
+        return self._parts.broker
 
     @property
     def untouched(self) -> bool:
@@ -199,12 +205,6 @@ class Runner(Intervening):
             return
         self.session.append(now.model_copy(update={"reason": f"refreshed by the person; it was {why}"}))
 
-    async def rewind(self, command: cmd.Rewind) -> None:
-        """Go back in the conversation, the files or both; never under a run."""
-        why = "interrupt the agent first" if self.running else await self._rewinder.go_back(command)
-        if why:
-            self.session.append(ev.Notice(level="warn", text=f"not gone back: {why}"))
-
     async def change_memory(self, command: cmd.ChangeMemory) -> None:
         """A person saves, edits or removes a memory; the model hears of it with its next request."""
         if why := await self._memory.change(command.scope, command.text, command.before):
@@ -294,7 +294,7 @@ class Runner(Intervening):
                     await asyncio.wait({work})
         except asyncio.CancelledError:
             work.cancel()
-            await _ended(work)
+            await ended({work})
         return self._outcome(work)
 
     def _outcome(self, work: asyncio.Task[Stop]) -> Stop:
@@ -388,11 +388,3 @@ class Runner(Intervening):
     def _todo_changed(self, text: str, by: Literal["model", "person"]) -> None:
         tidy = clean(text)
         self.session.append(ev.TodoChanged(text=tidy, items=parse_todo(tidy), by=by))
-
-
-async def _ended(task: asyncio.Task[Stop]) -> None:
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError:
-            continue
