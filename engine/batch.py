@@ -18,6 +18,7 @@ from engine.session import Session
 from engine.tools.base import ToolContext
 from engine.tools.registry import is_read_only
 from engine.tools.runner import cancelled_result, masked_result, run_call, skipped_result, title_of_call
+from engine.waiting import ended
 
 MakeContext = Callable[[ev.ToolCall], ToolContext]
 
@@ -92,7 +93,7 @@ class Batch:
         except asyncio.CancelledError:
             for task in waiting:
                 task.cancel()
-            await _ended(waiting)
+            await ended(waiting)
             self._store(tasks, waiting)
             raise
 
@@ -112,15 +113,6 @@ class Batch:
     def _skip(self, calls: Sequence[ev.ToolCall], reason: str) -> None:
         for call in calls:
             self._session.append(skipped_result(call, self._turn, reason))
-
-
-async def _ended(tasks: set[asyncio.Task[ev.ToolResult]]) -> None:
-    """Wait until all have ended, through further interrupts: an impatient second Esc must not lose a result."""
-    while any(not task.done() for task in tasks):
-        try:
-            await asyncio.wait(tasks)
-        except asyncio.CancelledError:
-            continue
 
 
 def _cut_at_the_gate(events: Sequence[ev.Event], call_id: str) -> bool:

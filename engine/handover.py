@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from engine.runner import Runner
     from engine.session import Session
 
+# What a fresh session is given before the old one says that it was handed over.
+_BEGINNING = frozenset({
+    "session_started", "setting_changed", "stage_changed", "prompt_rendered", "compacted", "todo_changed",
+    "message_queued", "notice",
+})  # fmt: skip
 LIMITED = ("turns", "tool_calls", "tokens", "cost", "seconds")
 
 
@@ -67,14 +73,25 @@ def go_on(old: Runner, session: Session, reason: str) -> None:
 
 
 def end(old: Session, to: str, reason: str) -> None:
-    """The old session says where its work goes on; what waited there waits in the new one now."""
-    for waiting in old.state.pending:
-        old.append(ev.MessageWithdrawn(id=waiting.id))
+    """The old session says where its work goes on; what waited there waits in the new one now. From the first of these
+    events on the work is the new session's."""
+    waiting = old.state.pending
     old.append(ev.HandedOff(to=to, reason=reason))
+    for message in waiting:
+        old.append(ev.MessageWithdrawn(id=message.id))
+
+
+def unfinished(events: Sequence[ev.Event]) -> str:
+    """The session these events were to go on for, when they are no more than the beginning of that: the app died while
+    it handed over. '' otherwise."""
+    start = events[0] if events else None
+    if start is None or start.type != "session_started" or not start.parent:
+        return ""
+    return start.parent if all(event.type in _BEGINNING for event in events) else ""
 
 
 def limits_left(state: TaskState) -> ev.Limits:
-    """What is left of the run's limits; each is at least a little, so that the next check says which one it is."""
+    """What is left of the run's limits; nothing, where one is used up, so that the next check says which one it is."""
     used = {
         "turns": state.run_turns,
         "tool_calls": state.run_calls,

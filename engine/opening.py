@@ -27,6 +27,7 @@ from engine.options import EngineOptions
 from engine.paths import Home
 from engine.prompt import layers, modes
 from engine.prompt.instructions import read_instructions
+from engine.queries import ListSessions
 from engine.runner import Parts, Runner
 from engine.session import Session
 from engine.settings import Settings
@@ -78,6 +79,7 @@ class Opener:
                 settings = self.settings(folder)
                 parts = await self._parts(session, people, settings, folder, state.base_url)
                 parts.broker.set_mode(planning.broker_mode(state.approve))
+                parts.broker.inherit(old.broker)
                 handover.begin(old, session, parts.sandbox_words)
                 session.append(parts.render())
                 handover.go_on(old, session, reason)
@@ -107,8 +109,18 @@ class Opener:
             found = self.store.newest(str(self.options.cwd))
             if not found:
                 raise OpenError(f"there is no session of {self.options.cwd} to go on with", exit_code=2)
-            return found
+            return self._with_the_work(found)
         return ""
+
+    def _with_the_work(self, newest: str) -> str:
+        """The newest session, or the one it was only about to go on for when the app died."""
+        rows = self.store.list(ListSessions(folder=str(self.options.cwd), limit=1))
+        if not rows or rows[0].events > HANDOVER_EVENTS:
+            return newest
+        old = handover.unfinished(self.store.load(newest).events)
+        if not old or any(e.type == "handed_off" and e.to == newest for e in self.store.load(old).events):
+            return newest
+        return old
 
     async def _begin(self) -> Runner:
         folder = self.options.cwd
@@ -282,6 +294,8 @@ def _layers(found: skills.Catalogue, folder: Path, memory: Memory) -> ev.PromptR
     return layers.render(specs(), catalogue, read_instructions(folder), memory=memory.prompt())
 
 
+# A session that has more events than this is no beginning of one.
+HANDOVER_EVENTS = 100
 # What is remembered changes by working; a session that goes on knows its own memories anyway.
 ONLY_MEMORY = "written with other memory"
 

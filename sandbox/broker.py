@@ -62,6 +62,10 @@ class Broker:
 
         self._gate.mode = Mode(mode)
 
+    def inherit(self, other: Broker) -> None:
+        """What was allowed for the session of ``other`` holds in the one that goes on for it."""
+        self._gate.inherit(other._gate)
+
     async def run(self, op: Operation, caller: Caller = Caller(), on_output: OnOutput | None = None) -> Outcome:
         """Run ``op`` if policy, rules and person allow it. Never raises for what the operation did: see Outcome.
 

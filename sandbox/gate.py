@@ -115,6 +115,11 @@ class Gate:
         else:
             self._granted_exactly.add((request.kind, request.subject))
 
+    def inherit(self, other: Gate) -> None:
+        """Take over what a person allowed for the session that this one goes on for."""
+        self._granted += other._granted
+        self._granted_exactly |= other._granted_exactly
+
     def _is_granted(self, request: ApprovalRequest) -> bool:
         exact = (request.kind, request.subject) in self._granted_exactly
         return exact or admits(self._granted, request.kind, request.subject, request.assessment.risk) is not None

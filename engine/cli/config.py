@@ -23,9 +23,11 @@ STARTING_FILE = """\
 # turns = 50
 # cost = 2.0                 # USD of one run
 
-# When a task is done, judged by code; most useful in a project's own .agent-tui/config.toml.
 # [task]
-# done_when = ["tests_pass == true", "todo_open == 0"]
+# done_when = ["tests_pass == true", "todo_open == 0"]  # judged by code; best in a project's own .agent-tui/config.toml
+
+# [keys]
+# copy = "f7"                # any action of `agent-tui` by the key you like
 
 # A provider of your own: its models are then called house/MODEL.
 # [providers.house]

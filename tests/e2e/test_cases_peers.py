@@ -204,6 +204,7 @@ def test_a_long_session_opens_at_its_end_and_can_be_read_back(tmp_path: Path) ->
         term.keys("end")
         term.wait_for("the very last word")
         term.keys("i")
+        term.wait_for("Enter send")
         term.say("Still there?")
         term.wait_for("Yes.")
         leave(term)

@@ -36,7 +36,7 @@ def test_tools_are_sorted_and_their_schemas_plain_and_stable() -> None:
     text = json.dumps([spec.model_dump() for spec in specs()])
     assert text == json.dumps([tool.spec().model_dump() for tool in TOOLS])
     assert "$ref" not in text and "$defs" not in text and '"title"' not in text and "anyOf" not in text
-    assert [name for name in names if is_read_only(name)] == ["fs_list", "fs_read", "fs_search"]
+    assert [name for name in names if is_read_only(name)] == ["fs_list", "fs_read", "fs_search", "memory_search"]
     assert not is_read_only("nope")
 
 
