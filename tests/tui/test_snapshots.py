@@ -28,6 +28,7 @@ from engine.options import EngineOptions
 from tests.tui.bench import Bench, workbench
 from tests.tui.picture import Pages, Picture, Size, page, painted
 from tests.tui.story_kit import DIFF, FOLDER, NOW, StoryHandle, asked, beginning, call, end, middle, said, started
+from tui.dialogs.approval import NEVER, ApprovalDialog
 
 SIZES: tuple[Size, ...] = ((80, 24), (120, 40), (200, 60))
 THEMES = (themes.DARK, themes.LIGHT)
@@ -57,6 +58,8 @@ def _one_place_one_moment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             monkeypatch.setattr(module, "monotonic", lambda: 1000.0)
         if hasattr(module, "datetime"):
             monkeypatch.setattr(module, "datetime", STOPPED)
+    # The countdown of a request goes by the clock the dialog is made with.
+    monkeypatch.setattr(ApprovalDialog.__init__, "__defaults__", (NEVER, lambda: 1000.0))
     yield
     monkeypatch.undo()
     time.tzset()
