@@ -287,3 +287,14 @@ async def test_whole_output_is_fetched_when_a_call_is_unfolded(tmp_path: Path) -
         bench.app.bench.on_transcript_wants_artifact(Asks)
         await bench.until(lambda: shown, "the output")
         assert shown == [(7, "all of it")]
+
+
+@pytest.mark.parametrize("key", ["ctrl+n", "ctrl+o"])
+async def test_a_session_in_which_the_agent_works_is_not_left(tmp_path: Path, key: str) -> None:
+    async with workbench(tmp_path) as bench:
+        begin(bench.engine)
+        await bench.settled()
+        await bench.pilot.press(key)
+        await bench.pilot.pause()
+        assert len(bench.engine.commands(OpenSession)) == 1 and bench.app.screen is bench.app.bench
+        assert any("interrupt it" in note.message for note in bench.app._notifications)

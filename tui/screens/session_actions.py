@@ -159,9 +159,20 @@ class SessionActions(Base):
             )
 
     def action_new_session(self) -> None:
-        self.bench.link.open(OpenSession())
+        if self._may_leave():
+            self.bench.link.open(OpenSession())
+
+    def _may_leave(self) -> bool:
+        """What waits for a person in a session that is not shown would wait unseen."""
+        state = self.bench.link.state
+        if state is not None and state.running:
+            self.bench.say("The agent works in this session: interrupt it (Esc) before you go to another.")
+            return False
+        return True
 
     def action_sessions(self) -> None:
+        if not self._may_leave():
+            return
         self.app.push_screen(slots.sessions(self.bench.ask, str(self.bench.options.cwd)), self._go_on_with)
 
     def action_inspector(self) -> None:
