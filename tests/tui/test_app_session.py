@@ -112,6 +112,7 @@ async def test_events_of_another_session_are_not_shown(tmp_path: Path) -> None:
 async def test_a_new_session_starts_empty(tmp_path: Path) -> None:
     async with workbench(tmp_path) as bench:
         begin(bench.engine)
+        bench.engine.tell(ev.RunFinished(reason="finished"))
         await bench.settled()
         await bench.pilot.press("ctrl+n")
         await bench.until(lambda: bench.app.link.session == "s2", "the new session")
@@ -164,7 +165,7 @@ async def test_shift_tab_goes_round_the_modes_and_quick_presses_count(tmp_path: 
         await bench.settled()
         await bench.pilot.press("shift+tab", "shift+tab")
         asked = bench.engine.commands(ChangeSetting)
-        assert [(c.name, c.value) for c in asked] == [("approve", "sandboxed"), ("approve", "rules")]
+        assert [(c.name, c.value) for c in asked] == [("approve", "sandboxed"), ("approve", "plan")]
 
 
 @pytest.mark.parametrize(
