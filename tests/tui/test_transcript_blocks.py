@@ -233,3 +233,18 @@ def test_the_title_of_a_call_is_read_from_half_written_arguments() -> None:
 def test_all_text_of_a_block_can_be_searched_and_copied() -> None:
     blocks = blocks_of(*stored(said("", 1, call("c1", path="x.py")), result("c1", diff=EDIT)))
     assert "x.py" in source_text(blocks[0]) and "+a = 2" in source_text(blocks[0])
+
+
+def test_a_persons_own_command_is_shown_while_it_runs_and_becomes_what_it_came_to() -> None:
+    blocks = Blocks()
+    blocks.feed([ev.ToolProgress(session="s", call_id="you-1", text="", title="ls -l")])
+    blocks.feed([ev.ToolProgress(session="s", call_id="you-1", text="a.py\n")])
+    running = blocks[0]
+    assert isinstance(running, Tool) and (running.state, running.title, running.tail) == ("running", "ls -l", "a.py\n")
+    blocks.feed([ev.PersonRan(seq=7, command="ls -l", status="ok", text="a.py\nb.py", exit_code=0)])
+    assert len(blocks) == 1
+    done = blocks[0]
+    assert isinstance(done, Tool) and (done.name, done.state, done.text) == ("you ran", "ok", "a.py\nb.py")
+    blocks.feed([ev.PersonRan(seq=9, command="false", status="error", text="", exit_code=1)])
+    again = blocks[1]
+    assert isinstance(again, Tool) and again.summary == "exit code 1" and again.command == "false"

@@ -60,6 +60,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
         self.queue, self.banners, self.keys = QueueStrip(look), Banners(look), KeysLine(look)
         self.tab = TABS[0]
         self._taking_back: dict[str, str] = {}
+        self._own_runs = False
 
     def compose(self) -> ComposeResult:
         yield self.header
@@ -121,12 +122,18 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     def _open(self, event: Any) -> None:
         """Another session from here on; its past follows."""
         self.transcript.clear()
+        self._own_runs = False
         for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
             pane.clear()
         self.banners.skipped(event.skipped)
 
     def _tell(self, events: list[AnyEvent]) -> None:
         self.transcript.feed(events)
+        for event in events:
+            if event.type == "tool_progress" and event.title:
+                self._own_runs = True
+            elif event.type == "person_ran":
+                self._own_runs = False
         # What is streamed and shown once concerns the transcript alone.
         stored: list[Any] = [event for event in events if getattr(event, "seq", 0)]
         if stored:
@@ -274,7 +281,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     def action_interrupt(self) -> None:
         """Stop what runs; when nothing does, Esc leads back to the composer."""
         state = self.bench.link.state
-        if state and state.running:
+        if (state and state.running) or self._own_runs:
             self.bench.link.send(Interrupt)
         else:
             self.composer.focus()

@@ -31,6 +31,8 @@ from tui.transcript.kinds import (
 from tui.transcript.live import LivePart, LiveTurn
 
 TAIL_KEPT = 2_000
+OWN = "you ran"
+"""The name under which a person's own command is shown."""
 """Characters of a running call's output that are kept for its live tail."""
 _UNDER_WAY = ("writing", "pending", "asks", "running")
 
@@ -52,6 +54,7 @@ class Blocks(Sequence[Block]):
         self._live: LiveTurn | None = None
         self._calls: dict[tuple[int, str], int] = {}
         self._newest_call: dict[str, int] = {}
+        self._own = ""
         self._requests: dict[str, ev.ApprovalRequested] = {}
         self._questions: dict[str, int] = {}
         self._seqs: list[int] = []
@@ -229,8 +232,34 @@ class Blocks(Sequence[Block]):
 
     def _tool_progress(self, event: ev.ToolProgress) -> None:
         index, tool = self._tool(event.call_id)
-        if tool is not None and tool.state in _UNDER_WAY:
+        if tool is None and event.title:
+            # A person's own command: no stored event says that it began.
+            self._own = event.call_id
+            own = Tool(0, event.call_id, 0, OWN, event.title, "running", command=event.title)
+            self._newest_call[event.call_id] = self._append(own)
+        elif tool is not None and tool.state in _UNDER_WAY:
             self._update(index, replace(tool, tail=(tool.tail + event.text)[-TAIL_KEPT:]))
+
+    def _person_ran(self, event: ev.PersonRan) -> None:
+        index, shown = self._tool(self._own)
+        self._own = ""
+        done = Tool(
+            seq=event.seq,
+            call_id=shown.call_id if shown else "",
+            turn=0,
+            name=OWN,
+            title=" ".join(event.command.split()),
+            state=event.status,
+            summary=f"exit code {event.exit_code}" if event.exit_code else "",
+            seconds=event.seconds,
+            text=event.text,
+            digest=event.artifact if event.truncated else "",
+            command=event.command,
+        )
+        if shown is None:
+            self._append(done)
+        else:
+            self._update(index, done, event.seq)
 
     def _tool_result(self, event: ev.ToolResult) -> None:
         index, tool = self._tool(event.call_id, event.turn)
@@ -344,7 +373,7 @@ _TAKE: dict[str, Callable[[Blocks, Any], None]] = {
     "paused": _noted(notes.paused),
     "resumed": _noted(notes.resumed),
     "queue_arranged": _noted(notes.queue_arranged),
-    "person_ran": _noted(notes.person_ran),
+    "person_ran": Blocks._person_ran,
     "plan_proposed": _noted(notes.plan_proposed),
     "plan_decided": _noted(notes.plan_decided),
     "rewound": _noted(notes.rewound),

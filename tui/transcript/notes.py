@@ -118,13 +118,6 @@ def queue_arranged(event: ev.QueueArranged) -> Note:
     return Note(event.seq, "notice", "info", "arranged", f"{plural(len(event.items), 'message')} waiting")
 
 
-def person_ran(event: ev.PersonRan) -> Note:
-    """A person's own command, its output folded."""
-    ended = f"exit {event.exit_code}" if event.exit_code is not None else event.status
-    level: Level = "ok" if event.status == "ok" else "warn"
-    return Note(event.seq, "notice", level, "you ran", event.command, ended, folded=event.text)
-
-
 def plan_proposed(event: ev.PlanProposed) -> Note:
     return Note(event.seq, "notice", "warn", "plan", "waits for you: approve it, or reject it and say why")
 
