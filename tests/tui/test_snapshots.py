@@ -157,6 +157,11 @@ async def limits(bench: Bench) -> None:
     await shows(bench, "Limits of a run")
 
 
+async def sessions(bench: Bench) -> None:
+    await finished(bench)
+    await pressed("ctrl+o", sees="Port the importer")(bench)
+
+
 async def rewind(bench: Bench) -> None:
     await finished(bench)
     await pressed("f4", sees="old.py")(bench)
@@ -176,7 +181,7 @@ SCREENS: dict[str, Scene] = {
     "approval-command": approval("shell_run", PUSH),
     "approval-diff": approval("fs_edit", EDIT),
     "question": question,
-    "sessions": pressed("ctrl+o", sees="Port the importer"),
+    "sessions": sessions,
     "player": player,
     "inspector": inspecting(sees="results put aside"),
     "inspector-bytes": inspecting("enter", sees="2 passed in 3.1 s"),
