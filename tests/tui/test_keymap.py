@@ -17,17 +17,17 @@ def write(home: Path, keys: str) -> None:
 
 
 async def test_a_chosen_key_does_it_and_the_old_one_does_not(tmp_path: Path) -> None:
-    write(tmp_path, 'help = "f9"\ntab_task = "alt+t,T"')
+    write(tmp_path, 'help = "f7"\ntab_task = "alt+t,T"')
     async with workbench(tmp_path, size=(120, 70)) as bench:
         await bench.pilot.press("f1")
         await bench.pilot.pause()
         assert len(bench.app.screen_stack) == 1
-        await bench.pilot.press("f9")
+        await bench.pilot.press("f7")
         await bench.until(lambda: len(bench.app.screen_stack) == 2, "the help is open")
         assert "Alt+T, T" in bench.screen_text()
         await bench.pilot.press("escape")
         await bench.until(lambda: len(bench.app.screen_stack) == 1, "it is shut")
-        assert "F9" in bench.screen_text().splitlines()[-1]
+        assert "F7" in bench.screen_text().splitlines()[-1]
         await bench.pilot.press("alt+t")
         await bench.until(lambda: bench.app.bench.tab == "task", "the task pane")
         await bench.pilot.press("1", "T")
@@ -40,7 +40,7 @@ async def test_a_chosen_key_does_it_and_the_old_one_does_not(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "keys", "said"),
     [
-        ("hlep", "f9", "did you mean help"),
+        ("hlep", "f7", "did you mean help"),
         ("help", "", "no key is named"),
         ("help", "ctrl+", "is no key"),
         ("help", "x", "a character people type"),
@@ -61,8 +61,8 @@ def test_two_actions_may_change_places() -> None:
 
 
 def test_two_wishes_for_one_key_are_one_too_many() -> None:
-    found = keymap({"inspector": "f9", "replay": "f9"}, ACTIONS)
-    assert found.bound() == {"inspector": "f9"} and "replay" in found.problems[0]
+    found = keymap({"inspector": "f7", "replay": "f7"}, ACTIONS)
+    assert found.bound() == {"inspector": "f7"} and "replay" in found.problems[0]
 
 
 async def test_a_mistake_is_said_and_the_key_stays(tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ async def test_narrow_screens_show_the_panes_on_tab(tmp_path: Path) -> None:
 
 
 async def test_all_keys_are_listed(tmp_path: Path) -> None:
-    async with browser(tmp_path, store_demo(tmp_path), size=(100, 60)) as replay:
+    async with browser(tmp_path, store_demo(tmp_path), size=(100, 80)) as replay:
         await at(replay, 2)
         await replay.press("question_mark")
         await replay.until(lambda: "To the next approval" in replay.text(), "the page")
