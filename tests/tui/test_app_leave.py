@@ -84,8 +84,9 @@ def test_a_terminal_that_goes_away_takes_the_app_with_it(tmp_path: Path) -> None
     terminal = Terminal(tmp_path, "work")
     terminal.expect(rb"Fix the login test")
     pid = terminal.child.pid
-    os.close(terminal.child.child_fd)
-    terminal.child.closed = True
+    # Through its owner: a number that is closed behind its back would be closed once more, whosever it is then.
+    terminal.child.ptyproc.fileobj.close()
+    terminal.child.closed = terminal.child.ptyproc.closed = True
     assert _reaped(pid)
     assert terminal.closed.exists()
 
