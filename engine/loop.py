@@ -71,6 +71,7 @@ class Loop:
         """Work until there is nothing left to do, something forbids going on, or a fresh session has to. Raises
         CancelledError."""
         self._stopping = False
+        await self._rewinder.tell_of_changes()
         try:
             while True:
                 stop = await self._work()
@@ -143,6 +144,7 @@ class Loop:
         told = runtime.updates(session.state, self._surroundings(), session.talk)
         for update in (*told, *planning.updates(session.state, session.talk)):
             session.append(update)
+        self._rewinder.begin()
         left, builder = OVERFLOWS, self._compactor.builder
         while True:
             tokens = self._compactor.size(model)

@@ -11,10 +11,12 @@ from engine import events as ev
 from engine import queries as q
 from engine.rewound import in_force, talk
 from engine.session import Session
+from engine.text import clean
 from sandbox.shadow import Kept, Shadow
 
 log = logging.getLogger(__name__)
 
+MOST_TOLD = 30
 # Tools that change nothing in the workspace although they change something.
 _ELSEWHERE = ("todo_", "memory_", "user_", "skill_")
 
@@ -32,12 +34,40 @@ class Rewinder:
         self._shadow = shadow
         self._keeping: asyncio.Task[Kept] | None = None
         self._kept_in = -1
+        self._resting: asyncio.Task[Kept] | None = None
         self._warned = False
 
     def begin(self) -> None:
         """Look at the files while the model thinks, so that no call has to wait for it."""
         if self._keeping is None or self._keeping.done():
-            self._keeping = asyncio.create_task(asyncio.to_thread(self._shadow.keep))
+            self._keeping = self._look()
+
+    def rest(self) -> None:
+        """The run is over: what the files are now is what the model knows of them."""
+        self._resting = self._look()
+
+    async def tell_of_changes(self) -> None:
+        """At the start of a run: files that others changed since the last one ended become a runtime update."""
+        resting, self._resting = self._resting, None
+        if resting is None:
+            return
+        try:
+            kept = await asyncio.shield(resting)
+            changes = await asyncio.to_thread(self._shadow.changes, kept.snapshot)
+        except OSError as error:
+            log.warning("changes of files cannot be told: %s", error)
+            return
+        if changes:
+            listed = "\n".join(f"- {clean(change.path)}: {change.what}" for change in changes[:MOST_TOLD])
+            more = f"\nand {len(changes) - MOST_TOLD} more" if len(changes) > MOST_TOLD else ""
+            text = f"Since your last answer these files were changed, not by you:\n{listed}{more}"
+            self._session.append(ev.RuntimeUpdate(kind="files", text=text))
+
+    def _look(self) -> asyncio.Task[Kept]:
+        task = asyncio.create_task(asyncio.to_thread(self._shadow.keep))
+        # Nobody may ever ask for it, and that it failed is no news then.
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return task
 
     async def keep(self) -> None:
         """Before a call that may change files, once a turn: what they are is kept, and an event says so when it is

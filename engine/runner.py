@@ -251,6 +251,7 @@ class Runner(Intervening):
 
     async def _work(self) -> None:
         stop = await self._watched(asyncio.create_task(self._loop.run()))
+        self._rewinder.rest()
         if stop.reason == "handed_off":
             stop = await self._handed_over(stop)
         if stop.reason == "finished":

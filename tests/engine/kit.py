@@ -97,7 +97,7 @@ class HeldBroker:
         self.gates: dict[str, Gate] = {}
         self.ran: list[str] = []
         self.people: People | None = None
-        self.doing: Callable[[], None] = lambda: None
+        self.doing: Callable[[], object] = lambda: None
 
     def gate(self, command: str) -> Gate:
         return self.gates.setdefault(command, Gate())

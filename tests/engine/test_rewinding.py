@@ -147,3 +147,26 @@ def test_carrying_on_is_building_anew_whatever_was_gone_back_behind(log: list[ev
     if log[-1].type == "rewound" and log[-1].undoes:
         undone = log[-1].undoes
         assert build(log, state) == build([e for e in log if e.seq < undone], state)
+
+
+async def test_the_model_hears_which_files_others_changed_between_two_runs(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c9", "make")], [text("one")], [text("two")], [text("three")]])
+    folder = tmp_path / "work"
+    (folder / "a.py").write_text("old")
+    kit.broker.doing = lambda: (folder / "made.py").write_text("by the agent")
+    kit.runner.send("begin", "steer")
+    await kit.runner.idle()
+    assert kit.runner._rewinder._resting is not None
+    await kit.runner._rewinder._resting
+    (folder / "a.py").write_text("by a person")
+    (folder / "b.py").write_text("by a person")
+    kit.runner.send("and now", "steer")
+    await kit.runner.idle()
+    told = [e.text for e in kit.events if e.type == "runtime_update" and e.kind == "files"]
+    assert len(told) == 1
+    assert "- a.py: changed" in told[0] and "- b.py: created" in told[0] and "made.py" not in told[0]
+    assert any(told[0] in said for said in texts(kit))
+    kit.runner.send("again", "steer")
+    await kit.runner.idle()
+    assert len([e for e in kit.events if e.type == "runtime_update" and e.kind == "files"]) == 1
+    await kit.runner.close()
