@@ -72,11 +72,20 @@ class Desk:
         def done() -> bool:
             return "Enter sends" in term.text if key == "d" else self.has("approval_decided", number)
 
+        # The dialog before may still be seen for a moment; a key for it would be typed into the line below.
+        term.wait_for(lambda: self.has("approval_requested", number))
         term.wait_for("Approve?")
+        tries = 0
         while not done():
             term.wait_gone("keys count")
             term.keys(key)
-            term.wait_for(lambda: done() or "keys count" in term.text)
+            try:
+                term.wait_for(lambda: done() or "keys count" in term.text, timeout=PATIENCE / 4)
+            except AssertionError:
+                # It fell between two dialogs. Nobody types for ever: after a while there is something wrong.
+                tries += 1
+                if tries == 4:
+                    raise
 
     @property
     def store(self) -> LogStore:
