@@ -99,19 +99,7 @@ class Rewinder:
         snapshot = snapshot_at(self._session.events, command.to) if command.files else ""
         if command.files and not snapshot and not command.conversation:
             return "nothing has changed files since then"
-        restored, before, problems = await self._put_back(snapshot)
-        self._session.append(
-            ev.Rewound(
-                to=command.to,
-                conversation=command.conversation,
-                snapshot=snapshot,
-                files=restored,
-                before=before,
-            )
-        )
-        if not command.conversation:
-            self._tell_model(restored)
-        self._say(problems)
+        await self._go(ev.Rewound(to=command.to, conversation=command.conversation, snapshot=snapshot))
         return ""
 
     async def _undo(self, seq: int) -> str:
@@ -121,21 +109,17 @@ class Rewinder:
             return "only the newest going back can be taken back"
         if any(e.seq > seq and e.type in ("user_message", "turn_started") for e in events):
             return "the conversation has gone on since; go back to a place in it instead"
-        restored, before, problems = await self._put_back(last.before)
-        self._session.append(
-            ev.Rewound(
-                to=last.to,
-                conversation=last.conversation,
-                snapshot=last.before,
-                files=restored,
-                before=before,
-                undoes=seq,
-            )
-        )
-        if not last.conversation:
+        back = ev.Rewound(to=last.to, conversation=last.conversation, snapshot=last.before, undoes=seq)
+        await self._go(back)
+        return ""
+
+    async def _go(self, where: ev.Rewound) -> None:
+        """Put the files of ``where.snapshot`` back, if it names one, and store what came of it."""
+        restored, before, problems = await self._put_back(where.snapshot)
+        self._session.append(where.model_copy(update={"files": restored, "before": before}))
+        if not where.conversation:
             self._tell_model(restored)
         self._say(problems)
-        return ""
 
     async def _put_back(self, snapshot: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
         """(paths put back, the snapshot of what they were, problems)."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from engine.events import External, TodoItem, ToolSpec
+from engine.events import External, ToolSpec
 from engine.tools.schema import schema_of
 from sandbox.broker import Broker, Caller
 
@@ -41,7 +41,6 @@ class ToolOutcome:
     files_written: tuple[str, ...] = ()
     exit_code: int | None = None
     seconds: float = 0.0
-    todo: tuple[TodoItem, ...] | None = None
     external: External | None = None
 
 

@@ -76,7 +76,6 @@ class TodoWrite(Tool[TodoWriteInput]):
             output="\n".join(lines),
             summary=f"{_progress(args.items)} done",
             items=tuple(item.model_dump() for item in items),
-            todo=items,
         )
 
 
