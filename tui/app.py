@@ -191,6 +191,10 @@ class WorkbenchApp(Themed):
             return
         self._follow(batch)
         self.bench.feed(batch)
+        for screen in self.screen_stack:
+            # A screen that shows what the log has says so by having ears.
+            if (heard := getattr(screen, "heard", None)) is not None:
+                heard()
         self.present()
 
     def _follow(self, batch: list[Any]) -> None:

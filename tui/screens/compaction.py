@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from tui.slots import Ask
     from tui.theming import Themed
 
-GLANCE = 0.5
-"""Seconds between two looks at whether something happened in a session that goes on."""
-
 
 @dataclass(frozen=True, slots=True)
 class Control:
@@ -89,8 +86,6 @@ class CompactionScreen(Screen[None]):
         self.list.focus()
         self._say("reading the log")
         self._reload()
-        if self._control:
-            self.set_interval(GLANCE, self._glance)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -98,7 +93,8 @@ class CompactionScreen(Screen[None]):
         self._seq = self._control.seq() if self._control else 0
         self.run_worker(self._read(), group="list", exclusive=True)
 
-    def _glance(self) -> None:
+    def heard(self) -> None:
+        """The engine said something: a session that goes on may have another compaction."""
         if self._control and self._control.seq() != self._seq:
             self._reload()
         self.query_one("#compaction-head").refresh()

@@ -49,7 +49,6 @@ class MemoryScreen(Screen[None]):
 
     CSS_PATH = themes.stylesheet("memory")
     BINDINGS: ClassVar[list[BindingType]] = bound(ACTIONS)
-    GLANCE = 0.3
 
     def __init__(
         self, ask: Ask, folder: str, send: Callable[[Callable[[str], Command]], None], seq: Callable[[], int]
@@ -82,12 +81,12 @@ class MemoryScreen(Screen[None]):
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
-        self._look_again()
-        self.set_interval(self.GLANCE, self._look_again)
+        self.heard()
 
     # --- reading and showing -----------------------------------------------------------------------------------------
 
-    def _look_again(self) -> None:
+    def heard(self) -> None:
+        """The engine said something: when it is in the log, the files may have changed."""
         if self._seq() != self._seen:
             self._seen = self._seq()
             self.run_worker(self._read(), group="memories", exclusive=True)
