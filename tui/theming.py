@@ -22,6 +22,8 @@ from tui.signs import signs_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from textual.driver import Driver
+
 
 def textual_theme(data: themes.ThemeData) -> Theme:
     """A theme as Textual takes it; a role is the CSS variable ``role-<name>``."""
@@ -50,6 +52,15 @@ class Themed(App[str]):
         if not settings.animations:
             self.animation_level = "none"
         self._signs = signs_for(env)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Ours where Textual would take its own for this system's terminals."""
+        chosen = super().get_driver_class()
+        if chosen.__name__ == "LinuxDriver":
+            from tui.driver import LastingDriver
+
+            return LastingDriver
+        return chosen
 
     @property
     def theme_folders(self) -> tuple[Path, ...]:
