@@ -62,6 +62,13 @@ class Themed(App[str]):
             return LastingDriver
         return chosen
 
+    def on_command_palette_opened(self) -> None:
+        """Nothing of ours blinks, so that nothing is drawn while nobody types."""
+        from textual.widgets import Input
+
+        for field in self.screen.query(Input):
+            field.cursor_blink = False
+
     @property
     def theme_folders(self) -> tuple[Path, ...]:
         """Where theme files are: those of the app, then the person's own."""
