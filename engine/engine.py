@@ -58,6 +58,10 @@ class Engine:
             runner.send(command.task, "steer")
         return runner
 
+    def has(self, session: str) -> bool:
+        """Whether a session is open."""
+        return session in self._runners
+
     def successor(self, runner: Runner) -> Runner | None:
         """The runner of the session that goes on for this one's, if it was handed over."""
         return self._successors.get(runner.session.id)

@@ -16,6 +16,8 @@ from engine.live import EngineFailed as EngineFailed
 from engine.live import Live as Live
 from engine.live import LogHealth as LogHealth
 from engine.live import OpenFailed as OpenFailed
+from engine.live import PastRead as PastRead
+from engine.live import SessionComing as SessionComing
 from engine.live import SessionOpened as SessionOpened
 from engine.live import StateChanged as StateChanged
 from engine.live import StreamDelta as StreamDelta
@@ -449,7 +451,16 @@ EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 # fmt: off
 LiveEvent = (
-    StreamDelta | StreamDropped | ToolProgress | StateChanged | SessionOpened | OpenFailed | LogHealth | EngineFailed
+    StreamDelta
+    | StreamDropped
+    | ToolProgress
+    | StateChanged
+    | SessionComing
+    | PastRead
+    | SessionOpened
+    | OpenFailed
+    | LogHealth
+    | EngineFailed
 )
 # fmt: on
 AnyEvent = Event | LiveEvent

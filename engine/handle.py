@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
-from engine.commands import Command
+from engine.commands import Command, OpenSession
 from engine.options import EngineOptions
 from engine.queries import Query
 
@@ -121,22 +121,37 @@ class EngineHandle:
             await engine.close()
 
     async def _take_all(self, engine: Engine, inbox: asyncio.Queue[tuple[Command | Query, Future[Any]] | None]) -> None:
-        """Commands in order; queries side by side, so that a slow one delays nothing."""
+        """Commands to a session in order, and one opening after the other; queries side by side, so that a slow one delays
+        nothing."""
         answering: set[asyncio.Task[None]] = set()
+        opening: asyncio.Task[None] | None = None
         while (taken := await inbox.get()) is not None:
             item, future = taken
             if isinstance(item, Query):
                 task = asyncio.create_task(_answer(engine, item, future))
                 answering.add(task)
                 task.add_done_callback(answering.discard)
-                continue
-            try:
-                await engine.handle(item)
-            except Exception as error:
-                log.exception("a command failed: %s", type(item).__name__)
-                self._failed(error)
+            elif isinstance(item, OpenSession):
+                opening = asyncio.create_task(self._carry_out(engine, item, opening))
+            else:
+                late = opening if not engine.has(item.session) else None
+                await self._carry_out(engine, item, late)
+        if opening is not None:
+            opening.cancel()
+            await asyncio.wait({opening})
         for task in answering:
             task.cancel()
+
+    async def _carry_out(self, engine: Engine, command: Command, after: asyncio.Task[None] | None) -> None:
+        """One command, ``after`` what may open the session it is for. A session of many events takes a while to open:
+        what is said to others does not wait for it."""
+        if after is not None:
+            await asyncio.wait({after})
+        try:
+            await engine.handle(command)
+        except Exception as error:
+            log.exception("a command failed: %s", type(command).__name__)
+            self._failed(error)
 
     def _failed(self, error: BaseException) -> None:
         from engine.events import EngineFailed

@@ -50,8 +50,25 @@ class StateChanged(Live):
     state: Any
 
 
+class SessionComing(Live):
+    """A long session is being opened: its newest ``events`` to look at meanwhile, and how many rows it has in all.
+    `PastRead` follows with all of its past, those included, then `SessionOpened` or `OpenFailed`."""
+
+    type: Literal["session_coming"] = "session_coming"
+    events: tuple[Any, ...] = ()
+    rows: int = 0
+
+
+class PastRead(Live):
+    """The next ``events`` of a session that is coming, from its beginning on."""
+
+    type: Literal["past_read"] = "past_read"
+    events: tuple[Any, ...] = ()
+
+
 class SessionOpened(Live):
-    """A session is open and shown from now on: its past ``events``, in order, and how many rows were ``skipped``."""
+    """A session is open and shown from now on: its past ``events``, in order, without those of `PastRead`, and how many
+    rows were ``skipped``."""
 
     type: Literal["session_opened"] = "session_opened"
     events: tuple[Any, ...] = ()

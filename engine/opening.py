@@ -28,9 +28,11 @@ from engine.paths import Home
 from engine.prompt import layers, modes
 from engine.prompt.instructions import read_instructions
 from engine.queries import ListSessions
+from engine.resuming import Past, read_past
 from engine.runner import Parts, Runner
 from engine.session import Session
 from engine.settings import Settings
+from engine.state import TaskState
 from engine.text import clean
 from engine.tools.registry import specs
 from engine.trust import is_trusted
@@ -160,11 +162,9 @@ class Opener:
     async def _resume(self, id: str) -> Runner:
         writer = self.store.open(id, self.publish)
         try:
-            loaded = await asyncio.to_thread(self.store.load, id)
-            session = Session(writer, self.publish, loaded.events)
+            past = await read_past(self.store, id, writer.seq, _has_folder, self.publish)
+            session = Session(writer, self.publish, past)
             folder = Path(session.state.cwd)
-            if not folder.is_dir():
-                raise OpenError(f"the folder of session {id} is gone: {folder}")
             settings = self.settings(folder)
             people = People(session, present=not self.headless)
             url = self.options.base_url or session.state.base_url
@@ -178,13 +178,13 @@ class Opener:
         self._apply_options(session, settings)
         parts.broker.set_mode(planning.broker_mode(session.state.approve))
         _offer_refresh(session, parts.render())
-        return self._ready(session, people, parts, len(loaded.skipped))
+        return self._ready(session, people, parts, past)
 
-    def _ready(self, session: Session, people: People, parts: Parts, skipped: int = 0) -> Runner:
+    def _ready(self, session: Session, people: People, parts: Parts, past: Past | None = None) -> Runner:
         runner = Runner(session, people, parts)
-        self.publish(
-            ev.SessionOpened(session=session.id, events=tuple(session.events), skipped=skipped, state=session.state)
-        )
+        events = tuple(session.events[past.told if past else 0 :])
+        skipped = past.skipped if past else 0
+        self.publish(ev.SessionOpened(session=session.id, events=events, skipped=skipped, state=session.state))
         return runner
 
     def _apply_options(self, session: Session, settings: Settings) -> None:
@@ -278,6 +278,12 @@ def _opening() -> Iterator[None]:
         raise OpenError(str(error), exit_code=2) from error
     except OSError as error:
         raise OpenError(f"the sandbox's records cannot be kept: {error}") from error
+
+
+def _has_folder(state: TaskState) -> None:
+    """Raises OpenError when a session's folder is not there any more."""
+    if not Path(state.cwd).is_dir():
+        raise OpenError(f"the folder of session {state.session} is gone: {state.cwd}")
 
 
 def _skill_text(parts: Parts, name: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from engine import events as ev
 from engine.log import SessionWriter
+from engine.resuming import Past
 from engine.rewound import talk
-from engine.state import TaskState, fold, step
+from engine.state import TaskState, step
 from engine.text import clean
 
 Publish = Callable[[ev.AnyEvent], None]
@@ -21,13 +22,13 @@ NEVER_STARTED = "The app ended before this call was started. Nothing was done."
 class Session:
     """Appending stores first, then folds, then publishes: what anyone sees has already survived a crash."""
 
-    def __init__(self, writer: SessionWriter, publish: Publish, events: Iterable[ev.Event] = ()) -> None:
+    def __init__(self, writer: SessionWriter, publish: Publish, past: Past | None = None) -> None:
         self._writer = writer
         self._publish = publish
         self.open = True
-        self.events: list[ev.Event] = list(events)
+        self.events: list[ev.Event] = past.events if past else []
         self._went_back = any(event.type == "rewound" for event in self.events)
-        self.state: TaskState = fold(self.events, TaskState(session=writer.session))
+        self.state: TaskState = past.state if past else TaskState(session=writer.session)
 
     @property
     def id(self) -> str:

@@ -34,6 +34,7 @@ class Link:
         self._closed = False
         self.bridge = Bridge(wake)
         self.session = ""
+        self.coming = ""
         self.state: TaskState | None = None
         self.saving = True
 
@@ -84,7 +85,13 @@ class Link:
             _, more = self.take()
 
     def _concerns(self, event: AnyEvent) -> bool:
-        if event.type == "session_opened" or (event.type == "state_changed" and not self.session):
+        if event.type == "session_coming":
+            # Its past is looked at already; what is said meanwhile waits until it can be heard.
+            self.coming, self.session, self.state = event.session, "", None
+            return True
+        if event.type == "past_read":
+            return event.session == self.coming
+        if event.type == "session_opened" or (event.type == "state_changed" and not (self.session or self.coming)):
             self._shown(event.session)
         elif event.session and event.session != self.session:
             return False
@@ -95,7 +102,7 @@ class Link:
         return True
 
     def _shown(self, session: str) -> None:
-        self.session = session
+        self.session, self.coming = session, ""
         held, self._held = self._held, []
         for make in held:
             self.send(make)

@@ -6,8 +6,9 @@ What cannot be read is passed on as a `Skipped` with its reason, in its place; n
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from engine.events import Event
 from engine.log import places, rows
@@ -42,9 +43,22 @@ class Read:
 
 def load(db: sqlite3.Connection, session: str, artifacts: Artifacts) -> LoadedSession:
     """Every readable event of a session and what was skipped. Raises sqlite3.Error when nothing can be reached."""
+    return _gathered(session, read_events(db, session, artifacts))
+
+
+def parts(
+    db: sqlite3.Connection, session: str, artifacts: Artifacts, size: int, after: int = 0
+) -> Iterator[LoadedSession]:
+    """The same above seq ``after``, ``size`` rows at a time."""
+    rows = read_events(db, session, artifacts, after)
+    while part := tuple(islice(rows, size)):
+        yield _gathered(session, part)
+
+
+def _gathered(session: str, rows: Iterable[Read]) -> LoadedSession:
     events: list[Event] = []
     skipped: list[Skipped] = []
-    for read in read_events(db, session, artifacts):
+    for read in rows:
         if read.event is not None:
             events.append(read.event)
         if read.problem:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from engine.events import EVENT, Event, Stored
 from engine.log.artifacts import Artifacts
 from engine.log.errors import ArtifactDamaged
+from engine.log.sharing import shared
 from engine.text import clean
 
 E = TypeVar("E", bound=Stored)
@@ -117,7 +118,7 @@ def parse(text: bytes) -> Event:
         event = EVENT.validate_json(text)
     except ValidationError:
         event = _lenient(text)
-    return event if event.at.tzinfo else event.model_copy(update={"at": event.at.replace(tzinfo=UTC)})
+    return shared(event if event.at.tzinfo else event.model_copy(update={"at": event.at.replace(tzinfo=UTC)}))
 
 
 def _lenient(text: bytes) -> Event:

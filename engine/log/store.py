@@ -8,7 +8,7 @@ connection for its session and guards it with a lock.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import BinaryIO
@@ -133,6 +133,13 @@ class LogStore:
         self._check(session)
         with self._reading() as db:
             return reader.load(db, session, self.artifacts)
+
+    def parts(self, session: str, size: int, after: int = 0) -> Generator[LoadedSession, None, None]:
+        """The same above seq ``after``, about ``size`` rows at a time. Holds a connection until it is read to its end
+        or closed; each part may be read by another thread. Raises NoSuchSession, LogUnreadable."""
+        self._check(session)
+        with self._reading() as db:
+            yield from reader.parts(db, session, self.artifacts, size, after)
 
     def list(self, query: ListSessions | None = None) -> tuple[SessionRow, ...]:
         """The sessions that match, the one opened for writing last first. Raises LogUnreadable."""

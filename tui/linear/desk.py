@@ -166,6 +166,10 @@ class Desk:
         if event.type == "session_opened":
             self._opened(event)
             return
+        if event.type == "session_coming":
+            self._tell_end(event)
+        if event.type in ("session_coming", "past_read"):
+            return
         with self._lock:
             before = self._asking.next()
             self._asking.feed((event,))
@@ -175,6 +179,13 @@ class Desk:
             self._offer()
         else:
             self._say("One more request waits behind this one.")
+
+    def _tell_end(self, event: Any) -> None:
+        """A long session: nobody listens to all of it."""
+        earlier = event.rows - len(event.events)
+        self._say(f"Session {event.session} is being opened. Its end, after {earlier:,} events:")
+        for past in event.events:
+            self._lines(self._narrator.tell(past))
 
     def _opened(self, event: Any) -> None:
         with self._lock:

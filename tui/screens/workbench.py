@@ -61,6 +61,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
         self.tab = TABS[0]
         self._taking_back: dict[str, str] = {}
         self._own_runs = False
+        self._unread = 0
 
     def compose(self) -> ComposeResult:
         yield self.header
@@ -101,8 +102,19 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
         told: list[AnyEvent] = []
         state: TaskState | None = None
         for event in events:
-            if event.type == "session_opened":
-                self._open(event)
+            if event.type == "session_coming":
+                self._open()
+                self.transcript.feed(event.events)
+                self._unread = event.rows
+                told, state = [], None
+            elif event.type == "past_read":
+                self._remember(event.events)
+            elif event.type == "session_opened":
+                if self._unread:
+                    self._remembered()
+                else:
+                    self._open()
+                self.banners.skipped(event.skipped)
                 told, state = list(event.events), event.state
             elif event.type == "state_changed":
                 state = event.state
@@ -119,13 +131,26 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
         if state is not None:
             self._show(state)
 
-    def _open(self, event: Any) -> None:
+    def _open(self) -> None:
         """Another session from here on; its past follows."""
         self.transcript.clear()
         self._own_runs = False
+        self._unread = 0
         for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
             pane.clear()
-        self.banners.skipped(event.skipped)
+
+    def _remember(self, events: Sequence[Any]) -> None:
+        """More of the past of a session whose end is shown already. The panes are drawn when all of it is here."""
+        self.transcript.feed_past(events)
+        for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
+            pane.feed(events)
+        self._unread = max(1, self._unread - len(events))
+        self.banners.reading(self._unread)
+
+    def _remembered(self) -> None:
+        self.transcript.join_past()
+        self._unread = 0
+        self.banners.reading(0)
 
     def _tell(self, events: list[AnyEvent]) -> None:
         self.transcript.feed(events)

@@ -57,6 +57,7 @@ class Reader:
 
     def clear(self) -> None:
         """Forget everything but size and look."""
+        self._past: tuple[Blocks, Layout] | None = None
         self.blocks = Blocks()
         self.layout = Layout(self.blocks, self._draw)
         self.layout.restart(self.width or 80)
@@ -90,6 +91,37 @@ class Reader:
         if not self.follow:
             self.unseen += fresh or (self.unseen == 0 and len(self.blocks) - 1 in changes.updated)
         return True
+
+    def feed_past(self, events: Iterable[AnyEvent]) -> None:
+        """Take in what was before, from its beginning on, and then all that is shown; `join_past` shows it."""
+        if self._past is None:
+            blocks = Blocks()
+            self._past = blocks, Layout(blocks, self._draw)
+        blocks, layout = self._past
+        changes = blocks.feed(events)
+        layout.grow()
+        for index in changes.updated:
+            layout.touch(index)
+
+    def join_past(self) -> None:
+        """Show the past that was taken in. What a person reads, has selected or unfolded stays so, in its place."""
+        if self._past is None:
+            return
+        shown = self.blocks
+        (self.blocks, self.layout), self._past = self._past, None
+        self.layout.restart(self.width or 80)
+        further = len(self.blocks) - len(shown)
+
+        def place(index: int) -> int:
+            at = max(0, index + further)
+            same = at < len(self.blocks) and self.blocks[at].seq == shown[index].seq
+            return at if same else max(0, self.blocks.block_of(shown[index].seq))
+
+        if len(shown):
+            self._anchor = (place(self._anchor[0]), self._anchor[1])
+            self.selected = place(self.selected) if 0 <= self.selected < len(shown) else _NONE
+            self._pages = {place(index): pages for index, pages in self._pages.items()}
+        self.find(self.search.text)
 
     def resize(self, width: int, height: int) -> bool:
         """A new size of the view; whether it differs."""

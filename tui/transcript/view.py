@@ -88,6 +88,15 @@ class Transcript(ScrollView, can_focus=True):
         if self._reader.feed(events):
             self._plan()
 
+    def feed_past(self, events: Sequence[AnyEvent]) -> None:
+        """Take in what was before, and then all that is shown, in order; `join_past` shows it."""
+        self._reader.feed_past(events)
+
+    def join_past(self) -> None:
+        """Show what `feed_past` took in, with the view where it is."""
+        self._reader.join_past()
+        self._plan()
+
     def clear(self) -> None:
         """Forget everything."""
         self._reader.clear()

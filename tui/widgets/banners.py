@@ -24,7 +24,8 @@ ORDER: dict[str, int] = {"danger": 0, "warn": 1, "info": 2}
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the banners are made of. ``retry_at``: monotonic time of the next try. ``stopping``: quitting under way."""
+    """What the banners are made of. ``retry_at``: monotonic time of the next try. ``stopping``: quitting under way.
+    ``unread``: events of a session that is being opened, still to be read."""
 
     saving: bool = True
     save_error: str = ""
@@ -36,6 +37,7 @@ class Facts:
     retry: Retry | None = None
     retry_at: float = 0.0
     stopping: bool = False
+    unread: int = 0
 
 
 def banner_lines(facts: Facts, now: float) -> list[tuple[Level, str]]:
@@ -53,6 +55,9 @@ def banner_lines(facts: Facts, now: float) -> list[tuple[Level, str]]:
         lines.append(("warn", f"{facts.retry.error}. Try {facts.retry.attempt + 1} in {left} s."))
     if facts.skipped:
         lines.append(("warn", f"{format.plural(facts.skipped, 'stored row')} could not be read and was skipped."))
+    if facts.unread:
+        count = format.plural(facts.unread, "more event")
+        lines.append(("info", f"Reading {count} of this session. What you type is sent when it is open."))
     if facts.offline:
         lines.append(("info", "No model is connected: an offline script answers. /setup shows how to connect one."))
     if facts.stopping:
@@ -83,6 +88,10 @@ class Banners(Widget):
     def skipped(self, count: int) -> None:
         """Another session was opened; ``count`` of its rows could not be read."""
         self.know(replace(self.facts, skipped=count))
+
+    def reading(self, unread: int) -> None:
+        """A long session is being opened; ``unread`` of its events are still to come."""
+        self.know(replace(self.facts, unread=unread))
 
     def stopping(self) -> None:
         """A person is leaving; the engine is being closed."""

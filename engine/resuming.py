@@ -1,0 +1,99 @@
+"""The past of a stored session, read without keeping anybody waiting: of a long one the end is shown first."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
+
+from engine import events as ev
+from engine.log import LogStore
+from engine.queries import LoadedSession
+from engine.state import TaskState, fold
+from engine.waiting import ended
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LONG = 3_000
+"""Rows from which on a session is shown before all of it was read: reading fewer takes no longer than a blink."""
+PART = 500
+TAIL = 400
+REST = 0.004
+"""Seconds between two parts: reading is work for the interpreter, and so is answering a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a session holds: its ``events``, their state, how many rows were ``skipped``; ``told``: how many of the
+    events have been shown already."""
+
+    events: list[ev.Event]
+    state: TaskState
+    skipped: int
+    told: int
+
+
+async def read_past(
+    store: LogStore, session: str, rows: int, accept: Callable[[TaskState], None], show: Callable[[ev.LiveEvent], None]
+) -> Past:
+    """Read a session of ``rows`` rows. ``accept`` looks at the state after its beginning and may refuse by raising;
+    ``show`` is given what can be looked at meanwhile. Raises NoSuchSession, LogUnreadable."""
+    events: list[ev.Event] = []
+    state, skipped, long = TaskState(session=session), 0, rows >= LONG
+    with closing(store.parts(session, PART)) as parts, _no_collection():
+        while True:
+            part, state = await _apart(_next, parts, state)
+            if part is None:
+                break
+            if not events:
+                accept(state)
+                if long:
+                    tail = await _apart(_tail, store, session, rows)
+                    show(ev.SessionComing(session=session, events=tail, rows=rows))
+            events += part.events
+            skipped += len(part.skipped)
+            if long:
+                show(ev.PastRead(session=session, events=part.events))
+                await asyncio.sleep(REST)
+    return Past(events, state, skipped, told=len(events) if long else 0)
+
+
+async def _apart(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Work in a thread, waited for even when this is cancelled: two threads must never read on at once."""
+    task = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await ended({task})
+        raise
+
+
+def _next(parts: Iterator[LoadedSession], state: TaskState) -> tuple[LoadedSession | None, TaskState]:
+    part = next(parts, None)
+    return part, fold(part.events, state) if part else state
+
+
+def _tail(store: LogStore, session: str, rows: int) -> Sequence[ev.Event]:
+    """The newest events, from where something begins: what belongs to a call stands together."""
+    with closing(store.parts(session, TAIL, after=max(0, rows - TAIL))) as parts:
+        newest = [event for part in parts for event in part.events]
+    starts = (place for place, event in enumerate(newest) if event.type in ("user_message", "turn_started"))
+    return newest[next(starts, 0) :]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """All that is made stays for as long as the session: looking for garbage among it would only stop the screen, now
+    and whenever the collector came by again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
