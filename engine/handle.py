@@ -121,8 +121,7 @@ class EngineHandle:
             await engine.close()
 
     async def _take_all(self, engine: Engine, inbox: asyncio.Queue[tuple[Command | Query, Future[Any]] | None]) -> None:
-        """Commands to a session in order, and one opening after the other; queries side by side, so that a slow one delays
-        nothing."""
+        """Commands to a session in order, one opening after the other; queries side by side: a slow one delays none."""
         answering: set[asyncio.Task[None]] = set()
         opening: asyncio.Task[None] | None = None
         while (taken := await inbox.get()) is not None:

@@ -11,12 +11,14 @@ from typing import ParamSpec, TypeVar
 
 from engine import events as ev
 from engine.log import LogStore
+from engine.log.sharing import shared
 from engine.queries import LoadedSession
 from engine.state import TaskState, fold
 from engine.waiting import ended
 
 P = ParamSpec("P")
 T = TypeVar("T")
+E = TypeVar("E", bound=ev.Event)
 
 LONG = 3_000
 """Rows from which on a session is shown before all of it was read: reading fewer takes no longer than a blink."""
@@ -54,12 +56,20 @@ async def read_past(
                 if long:
                     tail = await _apart(_tail, store, session, rows)
                     show(ev.SessionComing(session=session, events=tail, rows=rows))
-            events += part.events
+            events += map(kept, part.events)
             skipped += len(part.skipped)
             if long:
                 show(ev.PastRead(session=session, events=part.events))
                 await asyncio.sleep(REST)
     return Past(events, state, skipped, told=len(events) if long else 0)
+
+
+def kept(event: E) -> E:
+    """``event`` as it is held while its session is open: when each piece of an answer came is for replays, which read
+    the log, and may be larger than the answer."""
+    if isinstance(event, ev.AssistantMessage) and event.timing.track:
+        event = event.model_copy(update={"timing": event.timing.model_copy(update={"track": ()})})
+    return shared(event)
 
 
 async def _apart(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -45,6 +45,10 @@ from skills import Catalogue
 
 log = logging.getLogger(__name__)
 
+_TOUCHES = frozenset({
+    "user_message", "message_queued", "compacted", "assistant_message", "person_ran", "todo_changed", "memory_changed",
+})  # fmt: skip
+
 MakeModel = Callable[[str], Model]
 
 
@@ -105,8 +109,8 @@ class Runner(Intervening):
 
     @property
     def untouched(self) -> bool:
-        """Whether no person has said anything in this session, nor in one it goes on for."""
-        return not any(e.type in ("user_message", "message_queued", "compacted") for e in self.session.events)
+        """Whether nothing was said or done in this session, nor in one it goes on for."""
+        return not any(e.type in _TOUCHES for e in self.session.events)
 
     # --- commands ---
 
@@ -323,7 +327,8 @@ class Runner(Intervening):
     def _cut(self, stop: Stop, by: str) -> None:
         if self.running and self._run:
             self._note_stop(stop, by)
-            self._run.cancel()
+            # Not before it has begun: a task that is cancelled earlier does nothing at all, not even say that it ended.
+            asyncio.get_running_loop().call_soon(self._run.cancel)
 
     async def _compact(self, focus: str) -> None:
         try:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from engine import events as ev
 from engine.log import SessionWriter
-from engine.resuming import Past
+from engine.resuming import Past, kept
 from engine.rewound import talk
 from engine.state import TaskState, step
 from engine.text import clean
@@ -37,7 +37,7 @@ class Session:
     def append(self, event: E) -> E:
         """Store ``event``; returns it as stored, with session, seq and time."""
         stored = self._writer.append(event)
-        self.events.append(stored)
+        self.events.append(kept(stored))
         self._went_back = self._went_back or stored.type == "rewound"
         self.state = step(self.state, stored)
         self._publish(stored)

@@ -15,8 +15,10 @@ from engine.models.base import BlockDelta, BlockEnd, BlockStart, Done, Model, Mo
 from engine.paths import Home
 from engine.prompt.layers import render
 from engine.prompt.request import ModelRequest
+from engine.resuming import Past
 from engine.runner import Parts, Runner
 from engine.session import Session
+from engine.state import TaskState, fold
 from engine.tools.registry import specs
 from sandbox.approval import ApprovalRequest, Choice
 from sandbox.broker import Caller
@@ -164,7 +166,8 @@ def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = N
     workspace.mkdir(parents=True, exist_ok=True)
     store = LogStore(home)
     shown: list[ev.AnyEvent] = []
-    past = store.load(resume).events if resume else ()
+    loaded = list(store.load(resume).events) if resume else []
+    past = Past(loaded, fold(loaded, TaskState(session=resume)), skipped=0, told=0) if resume else None
     session = Session(store.open(resume) if resume else store.create(), shown.append, past)
     if not resume:
         session.append(ev.SessionStarted(cwd=str(tmp_path), model="script/played", app_version="test"))

@@ -118,7 +118,9 @@ class Reader:
             return at if same else max(0, self.blocks.block_of(shown[index].seq))
 
         if len(shown):
-            self._anchor = (place(self._anchor[0]), self._anchor[1])
+            index, line = self._anchor
+            # The first block shown has a blank line above it now.
+            self._anchor = (place(index), line + self.blocks.gap_before(place(index)) - shown.gap_before(index))
             self.selected = place(self.selected) if 0 <= self.selected < len(shown) else _NONE
             self._pages = {place(index): pages for index, pages in self._pages.items()}
         self.find(self.search.text)
