@@ -7,6 +7,7 @@ import difflib
 import gc
 import os
 import signal
+import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.queries import Query
     from tui.autopilot import Autopilot
+
+
+SWITCH = 0.0005
+"""Seconds after which the engine's thread lets another run: at Python's own 5 ms a key would wait for them up to three
+times, to be read, to be handled and to be painted."""
 
 
 def _provider() -> type[Provider]:
@@ -150,6 +156,7 @@ class WorkbenchApp(Themed):
 
     def _settle_in(self) -> None:
         """What concerns the whole process: the collector, the theme files and the signals."""
+        sys.setswitchinterval(SWITCH)
         # What exists by now lives as long as the app; the collector need not look at it again while someone scrolls.
         gc.freeze()
         gc.enable()
