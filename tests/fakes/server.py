@@ -226,6 +226,8 @@ class StrictServer:
             return await self._stream(turn, body, writer, gone)
         finally:
             gone.cancel()
+            # Only one may read at a time, and the next request is read by another.
+            await asyncio.wait({gone})
 
     async def _stream(
         self, turn: Turn, body: dict[str, Any], writer: asyncio.StreamWriter, gone: asyncio.Future[bytes]
