@@ -20,6 +20,7 @@ class Signs:
     risk: str = "!"
     todo: str = "·"
     bar: str = "▍"
+    left: str = "┊"
     more: str = "⋯"
     prompt: str = "›"
     full: str = "█"
@@ -43,6 +44,7 @@ ASCII = Signs(
     paused="=",
     todo="-",
     bar="|",
+    left=":",
     more="~",
     prompt=">",
     full="#",

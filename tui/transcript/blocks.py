@@ -6,7 +6,7 @@ twice and nothing jumps. A replay without live events ends with equal blocks.
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, overload
@@ -62,6 +62,7 @@ class Blocks(Sequence[Block]):
         self._jumps: dict[Jump, list[int]] = {}
         self._last_who = ""
         self._retry = (-1, -1)
+        self._left: dict[int, range] = {}
 
     def __len__(self) -> int:
         return len(self._blocks)
@@ -81,6 +82,10 @@ class Blocks(Sequence[Block]):
         while before >= 0 and isinstance(self._blocks[before], Gone):
             before -= 1
         return before >= 0 and needs_gap(self._blocks[before], self._blocks[index])
+
+    def is_left(self, index: int) -> bool:
+        """Whether a person went back behind a block: it is no longer talked of."""
+        return any(index in blocks for blocks in self._left.values())
 
     def block_of(self, seq: int) -> int:
         """The block an event went into: that of the newest shown event up to ``seq``. -1 when there is none."""
@@ -331,6 +336,15 @@ class Blocks(Sequence[Block]):
         self._append(notes.run_finished(event))
         self._last_who = ""
 
+    def _rewound(self, event: ev.Rewound) -> None:
+        note = self._append(notes.rewound(event))
+        left = range(0)
+        if event.undoes:
+            left = self._left.pop(event.undoes, left)
+        elif event.conversation and (at := bisect_left(self._seqs, event.to)) < len(self._seqs):
+            left = self._left[event.seq] = range(self._seq_blocks[at], note)
+        self._changes.updated.update(index for index in left if index < self._changes.first)
+
     def _model_retry(self, event: ev.ModelRetry) -> None:
         self._drop_live()
         turn, index = self._retry
@@ -376,7 +390,7 @@ _TAKE: dict[str, Callable[[Blocks, Any], None]] = {
     "person_ran": Blocks._person_ran,
     "plan_proposed": _noted(notes.plan_proposed),
     "plan_decided": _noted(notes.plan_decided),
-    "rewound": _noted(notes.rewound),
+    "rewound": Blocks._rewound,
     "engine_failed": _noted(notes.engine_failed),
     "prompt_rendered": _noted(notes.prompt_rendered),
     "session_started": _noted(notes.session_started),

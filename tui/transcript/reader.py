@@ -18,7 +18,7 @@ from tui.transcript.blocks import Blocks
 from tui.transcript.kinds import Block, Gone, Jump, Tool, jumps_of, source_text
 from tui.transcript.layout import Layout
 from tui.transcript.look import Look
-from tui.transcript.render import Rendered, render
+from tui.transcript.render import Rendered, left_behind, render
 from tui.transcript.rows import GUTTER
 from tui.transcript.search import Search
 
@@ -74,7 +74,8 @@ class Reader:
 
     def _draw(self, index: int, before: Rendered | None) -> Rendered:
         block = self.blocks[index]
-        return render(block, self.width, self.look, self.pages(index), before, self._full.get(block.seq))
+        drawn = render(block, self.width, self.look, self.pages(index), before, self._full.get(block.seq))
+        return left_behind(drawn, self.look) if self.blocks.is_left(index) else drawn
 
     # --- what changes it -------------------------------------------------------------------------------------------
 

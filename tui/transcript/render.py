@@ -14,7 +14,7 @@ from tui.transcript.look import BOLD, EMPTY, ITALIC, Look
 from tui.transcript.markdown import MarkdownLines
 from tui.transcript.neutral import first_lines, plain_lines
 from tui.transcript.note_lines import note_strips
-from tui.transcript.rows import barred, barred_lines, edge_to_edge, more_line, reading_width
+from tui.transcript.rows import MARGIN, barred, barred_lines, edge_to_edge, more_line, reading_width
 from tui.transcript.tool_lines import PAGE, tool_strips
 from tui.transcript.wrap import Span, strip_of
 
@@ -53,6 +53,17 @@ def render(
     if isinstance(block, Question):
         return Rendered(_question(block, width, look))
     return Rendered([])
+
+
+def left_behind(drawn: Rendered, look: Look) -> Rendered:
+    """A block a person went back behind: still to be read, quietly, with a mark in the margin."""
+    muted = look.roles.muted
+
+    def quiet(strip: Strip) -> Strip:
+        words = Strip([Segment(segment.text, muted) for segment in strip.crop(MARGIN)])
+        return Strip.join([Strip([Segment(look.signs.left, muted)], MARGIN), words])
+
+    return Rendered([quiet(strip) for strip in drawn.strips], drawn.hidden)
 
 
 def _name(name: str, style: Style, how: str, time: str, width: int, look: Look) -> Strip:
