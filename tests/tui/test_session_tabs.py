@@ -187,7 +187,7 @@ async def test_one_put_aside_in_another_session_is_gone_to_by_a_key(tmp_path: Pa
         await bench.pilot.press("escape")
         await bench.until(lambda: dialog(bench) is None, "it is put aside")
         await bench.until(lambda: "Alt+G go to it" in bench.screen_text(), "the key")
-        assert "◌1 waits for you" in strip(bench)
+        assert "◌ 1 waits for you" in strip(bench)
         await go(bench, "alt+g", "s1")
         await shown(bench, "a")
 

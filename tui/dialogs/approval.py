@@ -119,9 +119,10 @@ class ApprovalDialog(Considered[Decide | None]):
         if not self.query("#approval-foot"):
             return
         request, look, size = self.request, self.look(), self.app.size
-        width = placed(size, 0, 0, 0, 0, wide=bool(request.diff)).inner
+        empty = placed(size, 0, 0, 0, 0, wide=bool(request.diff))
+        width = empty.inner
         what = view.what(request, width - 1, look)
-        facts = view.facts(request, width - 1, look, self._whose)
+        facts = view.facts(request, width - 1, look, "" if empty.framed else self._whose)
         keys = [] if self._sub else view.keys(request, width, look)
         place = placed(size, len(what), len(facts), len(keys), self._sub_rows(), wide=bool(request.diff))
         self._place = place

@@ -16,7 +16,7 @@ READABLE = 4
 
 def titled(title: str, whose: str) -> Content:
     """The title of a dialog, with the session that asks where several could. Nothing in it is markup."""
-    return Content(f"{title}  in {one_line(whose)}" if whose else title)
+    return Content(f"{title} · in {one_line(whose)}" if whose else title)
 
 
 @dataclass(frozen=True, slots=True)

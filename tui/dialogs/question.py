@@ -21,7 +21,7 @@ from tui.dialogs.entry import Entry
 from tui.dialogs.exact import Ink, flowing
 from tui.dialogs.lines import Lines
 from tui.dialogs.place import placed, titled
-from tui.look import spread
+from tui.look import one_line, spread
 from tui.transcript.look import Look
 
 if TYPE_CHECKING:
@@ -105,8 +105,11 @@ class QuestionDialog(Considered[str | None]):
             return
         look, size = self.look(), self.app.size
         entry = self.query_one(Entry)
-        inner = placed(size, 0, 0, 0, 0).inner
+        empty = placed(size, 0, 0, 0, 0)
+        inner = empty.inner
         text = flowing(self.event.question, inner - 1, ink(look))
+        if self._whose and not empty.framed:
+            text = [*flowing(f"in {one_line(self._whose)}:", inner - 1, Ink(look.roles.muted)), *text]
         options, first = option_lines(self.event.options, self._marked, inner - 1, look)
         rows = min(5, entry.wrapped_document.height) if size.height >= 8 else 1
         place = placed(size, len(text), len(options), rows - 1, 0)

@@ -87,8 +87,9 @@ def _cell(row: Row, number: int, shown: bool, most: int, words: bool, look: Look
 def _said(row: Row, words: bool, look: Look) -> Text:
     """What a session does: its sign, and in words; how many requests wait, which comes before all else."""
     if row.waiting:
-        said = f" {'waits' if row.waiting == 1 else 'wait'} for you" if words else ""
-        return Text(f"{look.signs.waits}{row.waiting}{said}", look.roles.warn)
+        verb = "waits" if row.waiting == 1 else "wait"
+        said = f" {row.waiting} {verb} for you" if words else str(row.waiting)
+        return Text(f"{look.signs.waits}{said}", look.roles.warn)
     if words:
         said, style = look.stage(row.stage)
         return Text("" if row.stage == "idle" else said, style)
