@@ -22,6 +22,13 @@ class OpenSession:
 
 
 @dataclass(frozen=True, slots=True)
+class CloseSession:
+    """End a session here: what runs in it is interrupted and stored, and another program may open it again."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class SendMessage:
     """Text of a person. While the agent works ``steer`` enters after the running tool, ``follow_up`` after the run;
     when it is idle both start a run."""
@@ -169,6 +176,7 @@ class Rewind:
 
 Command = (
     OpenSession
+    | CloseSession
     | SendMessage
     | TakeBack
     | Interrupt

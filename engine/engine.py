@@ -1,11 +1,15 @@
-"""The engine: open sessions by id, commands to the right one, answers to queries. Lives on one event loop."""
+"""The engine: open sessions by id, commands to the right one, answers to queries. Lives on one event loop.
+
+Any number of sessions work side by side, in one folder too: each has its own log, sandbox and todo list. What they
+share is made for many writers: the audit record, the memories and the files that are kept aside.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +44,23 @@ class Engine:
         self._runners: dict[str, Runner] = {}
         self._tidied: set[Path] = set()
         self._successors: dict[str, Runner] = {}
+        self._closing: dict[str, asyncio.Task[None]] = {}
         self._answers = Answers(self._opener)
         self.interrupted = False
 
     async def open(self, command: cmd.OpenSession) -> Runner:
-        """Open a session, or show an open one again. Raises OpenError."""
-        known = self._runners.get(command.id)
-        if known is not None:
-            session = known.session
+        """Open a session beside those that are open, or show an open one again. Raises OpenError."""
+        id = command.id if command.id in self._runners else await self._opener.which(command)
+        if id in self._closing:
+            await asyncio.wait({self._closing[id]})
+        runner = self._runners.get(id)
+        if runner is not None:
+            session = runner.session
             self._publish(ev.SessionOpened(session=session.id, events=tuple(session.events), state=session.state))
-            return known
-        runner = await self._opener.open(command)
-        await self._close_idle()
-        self._runners[runner.session.id] = runner
-        runner.watch()
+        else:
+            runner = await self._opener.open(id)
+            self._runners[runner.session.id] = runner
+            runner.watch()
         if command.task:
             runner.send(command.task, "steer")
         return runner
@@ -75,6 +82,7 @@ class Engine:
         self._runners[runner.session.id] = self._successors[old.session.id] = runner
         runner.watch()
         runner.start(limits=limits_left(old.session.state))
+        self._begin_closing(old.session.id, after=old.idle())
         return ""
 
     async def handle(self, command: cmd.Command) -> None:
@@ -86,16 +94,28 @@ class Engine:
                 self._publish(ev.OpenFailed(error=str(error)))
             return
         runner = self._runners.get(command.session)
-        if isinstance(command, cmd.Rewind) and runner is not None:
-            await runner.rewind(command)
-            return
-        if isinstance(command, cmd.ChangeMemory) and runner is not None:
-            await runner.change_memory(command)
-            return
         if runner is None:
             log.warning("%s for %r, which is not open", type(command).__name__, command.session)
+        elif isinstance(command, cmd.CloseSession):
+            self._begin_closing(command.session)
+        elif isinstance(command, cmd.Rewind):
+            if why := self._keeps_files(runner, command):
+                runner.session.append(ev.Notice(level="warn", text=why))
+            else:
+                await runner.rewind(command)
+        elif isinstance(command, cmd.ChangeMemory):
+            await runner.change_memory(command)
         else:
             _deliver(runner, command)
+
+    def _keeps_files(self, runner: Runner, command: cmd.Rewind) -> str:
+        """Why files cannot be put back now: what another session is writing there would go with them."""
+        folder = runner.session.state.cwd
+        others = [r for r in self._runners.values() if r is not runner and r.running and r.session.state.cwd == folder]
+        if not others or not (command.files or command.undoes):
+            return ""
+        name = others[0].session.state.title or others[0].session.id
+        return f"not gone back: the agent works in the same folder in {name!r} too; interrupt it first"
 
     async def answer(self, query: queries.Query) -> Any:
         """Answer a query; its class says with what."""
@@ -112,9 +132,9 @@ class Engine:
         for shadow in self._opener.shadows.values():
             shadow.close()
         for id in list(self._runners):
-            await self._close(id)
-        if self._tidying:
-            await asyncio.wait({self._tidying})
+            self._begin_closing(id)
+        if ending := {*self._closing.values(), *([self._tidying] if self._tidying else [])}:
+            await asyncio.wait(ending)
 
     def _pass_on(self, event: ev.AnyEvent) -> None:
         self._publish(event)
@@ -134,17 +154,23 @@ class Engine:
                 shadow.tidy()
         return self._store.catch_up()
 
-    async def _close_idle(self) -> None:
-        """A session that is left while nothing runs in it is given back, so that others can open it."""
-        for id, runner in list(self._runners.items()):
-            if not runner.running:
-                await self._close(id)
-
-    async def _close(self, id: str) -> None:
+    def _begin_closing(self, id: str, after: Awaitable[None] | None = None) -> None:
+        """Close a session beside the work of the others, at once or ``after`` something; it is not open any more."""
         runner = self._runners.pop(id)
-        await runner.close()
-        if runner.untouched:
-            self._store.remove(id)
+        self._closing[id] = asyncio.create_task(self._close(runner, after))
+
+    async def _close(self, runner: Runner, after: Awaitable[None] | None) -> None:
+        try:
+            if after is not None:
+                await after
+            await runner.close()
+            if runner.untouched:
+                self._store.remove(runner.session.id)
+        except Exception:
+            # The others go on, and so does leaving.
+            log.exception("session %s was not closed cleanly", runner.session.id)
+        finally:
+            del self._closing[runner.session.id]
 
 
 def _deliver(runner: Runner, command: cmd.Command) -> None:

@@ -63,10 +63,14 @@ class Opener:
     hand_over_by: Callable[[Runner, str], Awaitable[str]]
     shadows: dict[Path, Shadow] = field(default_factory=dict)
 
-    async def open(self, command: OpenSession) -> Runner:
-        """A new session or a stored one, ready to work. Raises OpenError."""
+    async def which(self, command: OpenSession) -> str:
+        """The id of the stored session that is meant, '' for a new one. Raises OpenError."""
         with _opening():
-            id = await asyncio.to_thread(self._which, command)
+            return await asyncio.to_thread(self._which, command)
+
+    async def open(self, id: str) -> Runner:
+        """The stored session ``id``, or a new one when that is empty, ready to work. Raises OpenError."""
+        with _opening():
             return await (self._resume(id) if id else self._begin())
 
     async def hand_over(self, old: Runner, reason: str) -> Runner:
@@ -104,7 +108,6 @@ class Opener:
         return self.shadows.setdefault(where, Shadow(where, self.home.data / "kept" / name))
 
     def _which(self, command: OpenSession) -> str:
-        """The session meant, '' for a new one."""
         if command.id:
             return self.store.find(command.id)
         if command.newest:

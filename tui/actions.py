@@ -16,7 +16,8 @@ from textual.binding import Binding, BindingType
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What decides which keys are of use now. ``focus``: composer, transcript, task, todo, cache, approvals, tools or
-    nothing; ``pending`` and ``waiting``: messages queued, requests that wait for a person."""
+    nothing; ``pending`` and ``waiting``: messages queued, requests that wait for a person; ``elsewhere``: requests that
+    wait in other sessions."""
 
     running: bool = False
     focus: str = "composer"
@@ -24,6 +25,7 @@ class Situation:
     waiting: int = 0
     narrow: bool = False
     editing: bool = False
+    elsewhere: int = 0
     paused: bool = False
     plan: bool = False
 
@@ -50,7 +52,8 @@ def _never(_: Situation) -> bool:
 class Action:
     """``keys``: Textual's names, the first is shown. ``hint``: the word on the last line, shown when ``when`` holds.
     ``typed``: further keys that count only while nothing is being typed. ``slash``: the command after ``/``.
-    ``argument``: what may follow it, for people. ``listed``: whether the palette offers it."""
+    ``argument``: what may follow it, for people. ``listed``: whether the palette offers it. ``first``: its key counts
+    before whatever has the focus sees it, so that what is typed after it goes where it leads."""
 
     name: str
     title: str
@@ -64,6 +67,7 @@ class Action:
     place: Literal["screen", "app", "widget"] = "screen"
     call: str = ""
     listed: bool = True
+    first: bool = False
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -105,8 +109,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit_todo", "Edit todo.md", TALK, hint="", slash="todo"),
     Action("edit_todo_here", "Edit todo.md in the todo pane", TALK, typed=("e",), hint="edit", place="widget",
            when=lambda s: s.focus == "todo" and not s.editing, listed=False),
-    Action("answer", "Answer what waits for you", DECIDE, ("ctrl+g",), hint="answer", when=lambda s: s.waiting > 0,
-           slash="answer"),
+    Action("answer", "Answer what waits for you", DECIDE, ("ctrl+g",), hint="answer", slash="answer",
+           when=lambda s: s.waiting + s.elsewhere > 0),
+    Action("waiting_session", "Go to the session that waits for you", DECIDE, ("alt+g",), hint="go to it", first=True,
+           when=lambda s: s.elsewhere > 0),
     Action("cycle_approve", "Change the mode: ask, sandboxed, plan; /approve takes rules and deny too", DECIDE,
            ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|sandboxed|plan|rules|deny"),
     Action("find", "Search the transcript; n and N go on", SEE, typed=("slash",), hint="search", slash="find",
@@ -130,7 +136,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("rewind", "Go back: the conversation, the files, or both", SESSION, ("f4",), hint="go back", slash="rewind"),
     Action("sessions", "Open another session", SESSION, ("ctrl+o",), hint="sessions", when=lambda s: not s.running,
            slash="sessions"),
-    Action("new_session", "Start a new session", SESSION, ("ctrl+n",), slash="new"),
+    Action("new_session", "Start a new session beside this one", SESSION, ("ctrl+n",), slash="new", first=True),
+    Action("next_session", "Go to the next session", SESSION, ("ctrl+pagedown",), first=True),
+    Action("previous_session", "Go to the session before", SESSION, ("ctrl+pageup",), first=True),
+    Action("close_session", "Close this session; it can be opened again", SESSION, slash="close"),
     Action("rename", "Give the session another title", SESSION, slash="title", argument="TEXT"),
     Action("change_model", "Change the model", SESSION, slash="model", argument="PROVIDER/MODEL"),
     Action("change_limits", "Change the limits of the run", SESSION, slash="limits",
@@ -214,7 +223,9 @@ def bindings(place: Literal["screen", "app"]) -> list[BindingType]:
         always = ",".join(action.keys)
         typed = ",".join(action.typed)
         if always:
-            made.append(Binding(always, call, action.title, show=False, priority=place == "app", id=action.name))
+            made.append(
+                Binding(always, call, action.title, show=False, priority=place == "app" or action.first, id=action.name)
+            )
         if typed:
             # The id is what a person's own keys go by; those of an action take the place of the first of its bindings.
             made.append(Binding(typed, call, action.title, show=False, id=None if always else action.name))

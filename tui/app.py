@@ -8,22 +8,21 @@ import gc
 import os
 import signal
 import sys
-from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.message import Message
 
 import themes
-from engine.commands import AnswerQuestion, OpenSession
+from engine.commands import OpenSession
 from engine.settings import SettingError, write_setting
-from tui import slots
 from tui.actions import ACTIONS, BY_SLASH, CHOSEN, bindings
-from tui.asking import TYPING_PAUSE, Asking
+from tui.asking import Asking
 from tui.attention import Attention
 from tui.bridge import FRAME
 from tui.keymap import keymap
 from tui.link import Factory, Link
+from tui.presenting import Presenter
 from tui.screens.workbench import Workbench
 from tui.theming import Themed
 
@@ -33,12 +32,13 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.command import Provider
     from textual.screen import Screen
-    from textual.timer import Timer
 
     from engine.commands import Command
     from engine.options import EngineOptions
     from engine.queries import Query
     from tui.autopilot import Autopilot
+    from tui.link import Told
+    from tui.session_tabs import Tab
 
 
 SWITCH = 0.0005
@@ -87,10 +87,8 @@ class WorkbenchApp(Themed):
         self.asking = Asking()
         self.mode = options.approve or "ask"
         self._opening = OpenSession(resume, newest, task)
-        self._typed_at = -TYPING_PAUSE
-        self._dialog: tuple[str, Screen[Any]] | None = None
-        self._pause: Timer | None = None
-        self._leaving = False
+        self.presenter = Presenter(self, self.asking)
+        self.leaving = False
         self._hung_up = False
         self.attention = Attention(self._to_terminal, self.ui_settings, os.environ.get("TERM", ""))
         self.keymap = keymap(self.ui_settings.keys, ACTIONS)
@@ -202,29 +200,40 @@ class WorkbenchApp(Themed):
             # A screen that shows what the log has says so by having ears.
             if (heard := getattr(screen, "heard", None)) is not None:
                 heard()
-        self.present()
+        self.presenter.present()
 
-    def _follow(self, batch: list[Any]) -> None:
-        for event in batch:
+    def _follow(self, batch: Sequence[Told]) -> None:
+        for tab, event in batch:
             if event.type == "session_opened":
-                self.asking.clear()
+                self.asking.clear(event.session)
                 self.asking.feed(event.events)
             elif event.type == "state_changed":
-                self.mode = event.state.approve
                 self.attention.follow({event.session: event.state}, self.link.session, self.app_focus)
             else:
                 self.asking.feed((event,))
-            if event.type == "notice" and self._is_worth_saying(event.level):
-                self.say(event.text, warn=True)
+            if event.type == "handed_off":
+                self.attention.forget(event.session)
+            elif event.type == "notice":
+                self._say_notice(tab, event)
             if self._autopilot:
-                self._autopilot.follow(event, self.set_timer, self._send, self._leave)
+                self._autopilot.follow(event, self.set_timer, self.tell, self._leave)
 
-    def _is_worth_saying(self, level: str) -> bool:
+    def _say_notice(self, tab: Tab | None, event: Any) -> None:
         """A notice stands in the transcript; what a person would not see there is said as well."""
-        return level == "danger" or (level == "warn" and self.screen is not self.bench)
+        elsewhere = tab is not None and tab is not self.link.tabs.shown
+        hidden = elsewhere or self.screen is not self.bench
+        if event.level == "danger" or (event.level == "warn" and hidden):
+            self.say(f"{tab.title}: {event.text}" if tab and elsewhere else event.text, warn=True)
 
-    def _send(self, command: Command) -> None:
-        self.link.send(lambda _session: command)
+    def closed(self, session: str) -> None:
+        """A person closed a session: nothing of it waits any more."""
+        self.asking.clear(session)
+        self.attention.forget(session)
+        self.presenter.present()
+
+    def tell(self, command: Command) -> None:
+        """Send a command that names its session."""
+        self.link.send_command(command)
 
     async def ask(self, query: Query) -> Any:
         """A question for the engine."""
@@ -242,51 +251,12 @@ class WorkbenchApp(Themed):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)):
-            self._typed_at = monotonic()
+            self.presenter.typed()
         await super().on_event(event)
-
-    def present(self) -> None:
-        """Show the next request, one at a time and never while someone is typing; close one that was settled."""
-        if self._dialog:
-            id, screen = self._dialog
-            if not self.asking.waits(id) and screen.is_active:
-                screen.dismiss(None)
-            return
-        request = self.asking.next()
-        if request is None or self._leaving or self._pause is not None:
-            return
-        rest = self._typed_at + TYPING_PAUSE - monotonic()
-        if rest > 0:
-            self._pause = self.set_timer(max(rest, FRAME), self._pause_over)
-            return
-        screen = slots.dialog(request, self.asking.place(request.id), self.ask)
-        self._dialog = (request.id, screen)
-        self.push_screen(screen, lambda answer: self._answered(request, answer))
-
-    def _pause_over(self) -> None:
-        self._pause = None
-        self.present()
-
-    def _answered(self, request: Any, answer: Any) -> None:
-        self._dialog = None
-        if answer is None:
-            if self.asking.waits(request.id):
-                self.asking.put_aside(request.id)
-        else:
-            self.asking.settle(request.id)
-            if isinstance(answer, str):
-                answer = AnswerQuestion(request.session, request.id, answer)
-            self._send(answer)
-        self.call_later(self.present)
 
     def answer(self) -> None:
         """A person asks for what waits."""
-        self.asking.recall()
-        self._typed_at = -TYPING_PAUSE
-        if self._pause is not None:
-            self._pause.stop()
-            self._pause = None
-        self.present()
+        self.presenter.recall()
 
     # --- what a person can do anywhere -------------------------------------------------------------------------------
 
@@ -370,14 +340,14 @@ class WorkbenchApp(Themed):
 
     async def action_quit(self) -> None:
         """Interrupt and store, then go; asked twice, go at once (the engine still gets its time after the screen)."""
-        if self._leaving:
+        if self.leaving:
             self.exit("")
         else:
             self._leave()
 
     def _leave(self, result: str = "") -> None:
-        if not self._leaving:
-            self._leaving = True
+        if not self.leaving:
+            self.leaving = True
             self.bench.banners.stopping()
             self.run_worker(self._close_and_exit(result), group="leave")
 

@@ -55,6 +55,10 @@ class Attention:
         """The session was closed."""
         self._states.pop(session, None)
 
+    def show(self, session: str) -> None:
+        """A person went to another session."""
+        self._set_title(session)
+
     def end(self) -> None:
         """Give the title back."""
         if self.able and self.settings.title:
@@ -63,20 +67,26 @@ class Attention:
     def _news(self, id: str, state: TaskState) -> list[str]:
         """What a person would want to be called for, each once."""
         said = []
+        where = f" in {state.title}" if len(self._states.keys() | {id}) > 1 and state.title else ""
         for waiting in state.waiting:
             if f"{id} {waiting.id}" not in self._called:
                 self._called.add(f"{id} {waiting.id}")
-                said.append(f"{waiting.tool or 'a question'} waits for you: {waiting.title}")
+                said.append(f"{waiting.tool or 'a question'} waits for you{where}: {waiting.title}")
         before = self._states.get(id)
         if before is not None and before.running and not state.running:
             said.append(f"{state.stage}: {state.title}")
         return said
 
     def _set_title(self, shown: str) -> None:
-        """``! 2 wait · fix-login``: what waits anywhere comes first, then what is shown."""
+        """``! 2 waiting · fix-login``: what waits anywhere comes first, then what is shown. Where only a session out of
+        sight waits, that one is named: ``! 2 waiting in port-importer · fix-login``."""
         state = self._states.get(shown)
         waiting = sum(len(one.waiting) for one in self._states.values())
-        how = f"! {waiting} waiting" if waiting else state.stage if state and (state.running or state.goal) else ""
+        asking = [one.title for id, one in self._states.items() if one.waiting and id != shown]
+        where = f" in {asking[0]}" if asking and not (state and state.waiting) else ""
+        how = (
+            f"! {waiting} waiting{where}" if waiting else state.stage if state and (state.running or state.goal) else ""
+        )
         name = state.title if state and state.title else "agent-tui"
         title = _plain(f"{how} · {name}" if how else name)
         if title != self._title and self.able and self.settings.title:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from tui.actions import ACTIONS, Action, key_name
+from tui.look import one_line
 
 if TYPE_CHECKING:
     from tui.app import WorkbenchApp
@@ -21,6 +22,8 @@ class ActionProvider(Provider):
     async def discover(self) -> Hits:
         for action in self._offered():
             yield DiscoveryHit(_shown(action, Content(action.title)), self._run(action), action.title)
+        for words, go in self._sessions():
+            yield DiscoveryHit(Content(words), go, words)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
@@ -28,12 +31,26 @@ class ActionProvider(Provider):
             score = max(matcher.match(action.title), matcher.match(action.slash) if action.slash else 0.0)
             if score > 0:
                 yield Hit(score, _shown(action, matcher.highlight(action.title)), self._run(action), action.title)
+        for words, go in self._sessions():
+            if (score := matcher.match(words)) > 0:
+                yield Hit(score, matcher.highlight(words), go, words)
 
     def _offered(self) -> Iterator[Action]:
         from tui.screens.workbench import Workbench
 
         here = isinstance(self.screen, Workbench)
         return (action for action in ACTIONS if action.listed and (here or action.place == "app"))
+
+    def _sessions(self) -> Iterator[tuple[str, Any]]:
+        """Where one can go, when more than one session is open."""
+        from tui.screens.workbench import Workbench
+
+        app = cast("WorkbenchApp", self.app)
+        tabs = app.link.tabs
+        if tabs.several and isinstance(self.screen, Workbench):
+            for number, tab in enumerate(tabs.all):
+                words = f"Go to session {number + 1}: {one_line(tab.title)}"
+                yield words, partial(app.bench.action_show_session, number)
 
     def _run(self, action: Action) -> Any:
         return partial(self.app.run_action, action.click)

@@ -38,12 +38,12 @@ def composer(ask: Ask) -> Widget:
     return Composer(complete, slash_commands(), ())
 
 
-def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Any]:
-    """The dialog for an approval or a question."""
+def dialog(request: Any, place: tuple[int, int], ask: Ask, whose: str = "") -> ModalScreen[Any]:
+    """The dialog for an approval or a question; ``whose`` names the session, where more than one could ask."""
     if request.type == "question_asked":
         from tui.dialogs.question import QuestionDialog
 
-        return QuestionDialog(request)
+        return QuestionDialog(request, whose=whose)
     from tui.dialogs.approval import ApprovalDialog
 
     async def try_rule(rule: str) -> RuleTrial:
@@ -52,7 +52,7 @@ def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Any]:
         trial: RuleTrial = await ask(TryRule(request.session, rule))
         return trial
 
-    return ApprovalDialog(request, *place, try_rule)
+    return ApprovalDialog(request, *place, try_rule, whose=whose)
 
 
 def rewind(ask: Ask, session: str, send: Callable[[Callable[[str], Command]], None]) -> Screen[None]:

@@ -79,6 +79,6 @@ def _stand_ins(transcript: Any) -> tuple[tuple[str, Callable[..., Any]], ...]:
     return (
         ("transcript", lambda: transcript),
         ("composer", lambda ask: placeholders.Composer()),
-        ("dialog", lambda request, place, ask: placeholders.Dialog(request, place)),
+        ("dialog", lambda request, place, ask, whose: placeholders.Dialog(request, place, whose)),
         ("sessions", lambda ask, folder: placeholders.Sessions()),
     )

@@ -29,7 +29,7 @@ SURVEY = SurveyResult(
 
 class FakeHandle(EngineHandle):
     """Opens session ``s1`` (then ``s2``, …) when told to. `tell` appends a stored event and publishes the new state,
-    as the engine does; `show` publishes a live one."""
+    as the engine does; `show` publishes a live one. ``state`` is that of the session opened last."""
 
     def __init__(self, options: EngineOptions | None = None) -> None:
         super().__init__(options or EngineOptions(cwd=Path("/src/shop")))
@@ -42,7 +42,7 @@ class FakeHandle(EngineHandle):
         self.past: tuple[ev.Event, ...] = ()
         self._callback: Callable[[ev.AnyEvent], None] | None = None
         self._sessions = itertools.count(1)
-        self._seq = itertools.count(1)
+        self._states: dict[str, TaskState] = {}
 
     def start(self) -> None:
         self.started = True
@@ -56,7 +56,7 @@ class FakeHandle(EngineHandle):
         if isinstance(command, OpenSession):
             session = command.id or f"s{next(self._sessions)}"
             self.state = fold(self.past, TaskState(session=session))
-            self._seq = itertools.count(self.state.seq + 1)
+            self._states[session] = self.state
             self.show(ev.SessionOpened(session=session, events=self.past, state=self.state))
 
     def query(self, query: Query) -> Future[Any]:
@@ -76,13 +76,17 @@ class FakeHandle(EngineHandle):
         assert self._callback is not None
         self._callback(event)
 
-    def tell(self, *events: ev.Event) -> None:
-        """Store and publish."""
+    def tell(self, *events: ev.Event, session: str = "") -> None:
+        """Store and publish, in ``session`` or the one opened last."""
+        id = session or self.state.session
         for event in events:
-            stored = event.model_copy(update={"session": self.state.session, "seq": next(self._seq)})
-            self.state = step(self.state, stored)
+            before = self._states.get(id, TaskState(session=id))
+            stored = event.model_copy(update={"session": id, "seq": before.seq + 1})
+            after = self._states[id] = step(before, stored)
+            if id == self.state.session:
+                self.state = after
             self.show(stored)
-            self.show(ev.StateChanged(session=self.state.session, state=self.state))
+            self.show(ev.StateChanged(session=id, state=after))
 
     def commands(self, kind: type) -> list[Any]:
         """What it was told of one kind."""

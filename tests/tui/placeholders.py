@@ -55,9 +55,9 @@ class Composer(TextArea):
 
 
 class Dialog(ModalScreen[Any]):
-    def __init__(self, request: Any, place: tuple[int, int]) -> None:
+    def __init__(self, request: Any, place: tuple[int, int], whose: str = "") -> None:
         super().__init__()
-        self.request, self.place = request, place
+        self.request, self.place, self.whose = request, place, whose
 
     def compose(self) -> ComposeResult:
         yield Static("answer me", markup=False)

@@ -138,18 +138,18 @@ async def test_quitting_with_a_dialog_open_closes_the_engine_and_approves_nothin
 def test_the_place_counts_what_came_together() -> None:
     asking = Asking()
     asking.feed([request("a", "c1"), request("b", "c2"), request("c", "c3")])
-    assert asking.place("a") == (1, 3)
-    asking.settle("a")
-    assert asking.place("b") == (2, 3)
-    asking.settle("b")
-    asking.settle("c")
+    assert asking.place(("", "a")) == (1, 3)
+    asking.settle(("", "a"))
+    assert asking.place(("", "b")) == (2, 3)
+    asking.settle(("", "b"))
+    asking.settle(("", "c"))
     asking.feed([request("d", "c4")])
-    assert asking.place("d") == (1, 1)
+    assert asking.place(("", "d")) == (1, 1)
 
 
 def test_a_result_settles_the_request_of_its_call() -> None:
     asking = Asking()
     asking.feed([request("a", "c1"), request("b", "c2")])
     asking.feed([ev.ToolResult(call_id="c1", turn=1, name="shell_run", status="denied", text="")])
-    assert not asking.waits("a")
-    assert asking.waits("b")
+    assert not asking.waits(("", "a"))
+    assert asking.waits(("", "b"))

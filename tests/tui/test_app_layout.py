@@ -45,7 +45,7 @@ def tell_all(bench: Bench, text: str) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (20, 5), (1, 1), (99, 12), (160, 9)])
 async def test_any_size_and_any_text(tmp_path: Path, size: tuple[int, int]) -> None:
     async with workbench(tmp_path, size=size) as bench:
-        bench.app.asking.put_aside("a")
+        bench.app.asking.put_aside(("s1", "a"))
         tell_all(bench, NASTY)
         await bench.settled()
         for tab in range(1, 7):
@@ -60,7 +60,7 @@ async def test_any_size_and_any_text(tmp_path: Path, size: tuple[int, int]) -> N
 
 async def test_a_storm_of_resizes_ends_with_the_right_layout(tmp_path: Path) -> None:
     async with workbench(tmp_path) as bench:
-        bench.app.asking.put_aside("a")
+        bench.app.asking.put_aside(("s1", "a"))
         tell_all(bench, "words")
         for size in ((140, 40), (60, 20), (20, 5), (200, 60), (100, 30), (80, 24)):
             await bench.pilot.resize_terminal(*size)
@@ -74,7 +74,7 @@ async def test_a_storm_of_resizes_ends_with_the_right_layout(tmp_path: Path) -> 
 
 async def test_narrow_shows_one_pane_at_a_time_with_a_badge_where_something_waits(tmp_path: Path) -> None:
     async with workbench(tmp_path, size=(80, 24)) as bench:
-        bench.app.asking.put_aside("a")
+        bench.app.asking.put_aside(("s1", "a"))
         begin(bench.engine)
         bench.engine.tell(request("a"))
         await bench.settled()
@@ -239,7 +239,7 @@ def test_modes_go_round() -> None:
 async def test_no_colour_uses_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with workbench(tmp_path) as bench:
-        bench.app.asking.put_aside("a")
+        bench.app.asking.put_aside(("s1", "a"))
         tell_all(bench, "words")
         await bench.settled()
         strips = bench.app.screen._compositor.render_strips(bench.app.size)

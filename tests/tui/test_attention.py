@@ -66,7 +66,12 @@ def test_another_sessions_request_shows_in_the_title_of_the_one_that_is_shown() 
     terminal = Terminal()
     terminal.follow(state())
     other = state(session="s2", title="other", waiting=(waiting(),))
-    assert "! 1 waiting · fix-login" in terminal.follow(other)
+    called = terminal.follow(other)
+    assert "! 1 waiting in other · fix-login" in called
+    assert "shell_run waits for you in other: git push" in called
+    terminal.written.clear()
+    terminal.attention.show("s2")
+    assert terminal.written == ["\x1b]2;! 1 waiting · other\x07"]
     terminal.attention.forget("s2")
     assert "thinking · fix-login" in terminal.follow(state())
 

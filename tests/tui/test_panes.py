@@ -23,7 +23,7 @@ from tui.widgets.banners import Facts, banner_lines
 from tui.widgets.cache import cache_lines
 from tui.widgets.header import header_line, read_branch, short_folder, short_model
 from tui.widgets.keys import keys_line
-from tui.widgets.queue import Delivered, QueueStrip, queue_lines
+from tui.widgets.queue import Delivered, Deliveries, queue_lines
 from tui.widgets.tabs import tab_line
 from tui.widgets.task import task_lines
 from tui.widgets.todo import todo_lines
@@ -83,9 +83,9 @@ def test_no_line_is_wider_than_its_pane_nor_holds_a_control_character(
     state: TaskState, width: int, look: Look, text: str
 ) -> None:
     log = ToolsLog()
-    log.feed(ev.ToolStarted(call_id="a", turn=1, name=text or "x", title=text), 0.0)
-    log.feed(ev.ToolStarted(call_id="b", turn=1, name=text or "x", title=text), 0.0)
-    log.feed(ev.ToolResult(call_id="b", turn=1, name=text or "x", status="ok", text="", summary=text), 1.0)
+    log.take(ev.ToolStarted(call_id="a", turn=1, name=text or "x", title=text), 0.0)
+    log.take(ev.ToolStarted(call_id="b", turn=1, name=text or "x", title=text), 0.0)
+    log.take(ev.ToolResult(call_id="b", turn=1, name=text or "x", status="ok", text="", summary=text), 1.0)
     lines = [
         *task_lines(state, width, look),
         *todo_lines(state, width, look),
@@ -207,7 +207,7 @@ def test_messages_that_wait_are_counted_when_there_are_many() -> None:
 
 
 def test_a_delivered_steer_is_shown_until_its_turn_was_answered() -> None:
-    strip = QueueStrip(LOOK)
+    strip = Deliveries()
     strip.feed([ev.TurnStarted(turn=3, model="m"), ev.UserMessage(kind="steer", text="x")])
     assert strip.delivered == (Delivered("x", 4),)
     strip.feed([ev.TurnStarted(turn=4, model="m")])
@@ -219,11 +219,11 @@ def test_a_delivered_steer_is_shown_until_its_turn_was_answered() -> None:
 def test_tools_are_counted_and_the_end_of_a_run_leaves_none_running() -> None:
     log = ToolsLog()
     for n in range(3):
-        log.feed(ev.ToolStarted(call_id=str(n), turn=1, name="fs_read", title=f"f{n}"), 10.0)
-    log.feed(ev.ToolResult(call_id="0", turn=1, name="fs_read", status="ok", text="", seconds=2.0), 12.0)
+        log.take(ev.ToolStarted(call_id=str(n), turn=1, name="fs_read", title=f"f{n}"), 10.0)
+    log.take(ev.ToolResult(call_id="0", turn=1, name="fs_read", status="ok", text="", seconds=2.0), 12.0)
     text = plain(tool_lines(log, 15.0, 50, LOOK))
     assert text.count("5 s") == 2 and "2.0 s" in text
-    log.feed(ev.RunFinished(reason="interrupted"), 16.0)
+    log.take(ev.RunFinished(reason="interrupted"), 16.0)
     assert not log.running
 
 

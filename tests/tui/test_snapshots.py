@@ -27,7 +27,20 @@ from engine import live
 from engine.options import EngineOptions
 from tests.tui.bench import Bench, workbench
 from tests.tui.picture import Pages, Picture, Size, page, painted
-from tests.tui.story_kit import DIFF, FOLDER, NOW, StoryHandle, asked, beginning, call, end, middle, said, started
+from tests.tui.story_kit import (
+    DIFF,
+    FOLDER,
+    MODEL,
+    NOW,
+    StoryHandle,
+    asked,
+    beginning,
+    call,
+    end,
+    middle,
+    said,
+    started,
+)
 from tui.dialogs.approval import NEVER, ApprovalDialog
 
 SIZES: tuple[Size, ...] = ((80, 24), (120, 40), (200, 60))
@@ -120,8 +133,12 @@ def approval(tool: str, facts: Mapping[str, Any]) -> Scene:
     return scene
 
 
+def question_asked(words: str, *options: str) -> ev.QuestionAsked:
+    return ev.QuestionAsked(id="q1", call_id="c7", question=words, options=options)
+
+
 async def question(bench: Bench) -> None:
-    ask = ev.QuestionAsked(id="q1", call_id="c7", question="Which branch?", options=("main", "a new one", "none [b]"))
+    ask = question_asked("Which branch?", "main", "a new one", "none [b]")
     await tell(bench, started(5), said(5, "May I ask?", call("c7", "user_ask", question="Which branch?")))
     await tell(bench, ask)
     await bench.until(lambda: type(bench.app.screen).__name__ == "QuestionDialog", "the dialog")
@@ -141,6 +158,30 @@ def inspecting(*keys: str, sees: str) -> Scene:
         await pressed(*keys, sees=sees)(bench)
 
     return scene
+
+
+async def several(bench: Bench) -> None:
+    """Two more sessions beside the one at work: one that waits, one that is done and shown."""
+    await mid_run(bench)
+    bench.engine.past = ()
+    for title in ("Write the release notes", "Compare the importers"):
+        await bench.pilot.press("ctrl+n")
+        await bench.until(lambda: bench.app.link.tabs.shown.session not in ("", "s1"), "another session")
+        await bench.until(lambda: bench.app.link.state is bench.engine.state, "its state")
+        start = ev.SessionStarted(cwd=str(FOLDER), model=MODEL, app_version="0")
+        await tell(bench, start, ev.UserMessage(text=title), ev.RunStarted())
+        if title.startswith("Write"):
+            bench.app.asking.put_aside((bench.engine.state.session, "q1"))
+            await tell(bench, question_asked("Which [b]version[/b]?"))
+    await tell(bench, said(1, "They agree."), ev.RunFinished(reason="finished"))
+    await shows(bench, "They agree.")
+
+
+async def whose_approval(bench: Bench) -> None:
+    """Another session than the one in sight asks."""
+    await several(bench)
+    bench.engine.tell(asked("a9", "c7", **PUSH).model_copy(update={"at": NOW}), session="s1")
+    await bench.until(lambda: type(bench.app.screen).__name__ == "ApprovalDialog", "the dialog")
 
 
 async def first_run(bench: Bench) -> None:
@@ -177,6 +218,8 @@ SCREENS: dict[str, Scene] = {
     "workbench-idle": idle,
     "workbench-run": mid_run,
     "workbench-finished": finished,
+    "workbench-several": several,
+    "approval-elsewhere": whose_approval,
     **{f"pane-{number}": pane(number) for number in range(2, 7)},
     "approval-command": approval("shell_run", PUSH),
     "approval-diff": approval("fs_edit", EDIT),

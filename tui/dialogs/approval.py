@@ -19,7 +19,7 @@ from tui.dialogs import approval_view as view
 from tui.dialogs.considered import Considered
 from tui.dialogs.entry import Entry
 from tui.dialogs.lines import Lines
-from tui.dialogs.place import Place, placed
+from tui.dialogs.place import Place, placed, titled
 from tui.dialogs.rule import RulePanel
 from tui.look import one_line
 
@@ -34,7 +34,8 @@ NEVER = float("-inf")
 class ApprovalDialog(Considered[Decide | None]):
     """Dismisses with the decision, bound to the digest shown; None when it is put aside or settled elsewhere.
 
-    ``position`` of ``total`` requests that came together. ``try_rule`` says what a rule would have allowed lately.
+    ``position`` of ``total`` requests that came together; ``whose`` names the session, where several could ask.
+    ``try_rule`` says what a rule would have allowed lately.
     ``typed_at``: when a key was pressed last before this, by ``clock``, in seconds.
     """
 
@@ -64,10 +65,13 @@ class ApprovalDialog(Considered[Decide | None]):
         try_rule: Callable[[str], Awaitable[RuleTrial]],
         typed_at: float = NEVER,
         clock: Callable[[], float] = monotonic,
+        *,
+        whose: str = "",
     ) -> None:
         super().__init__(typed_at, clock)
         self.request = request
         self._title = f"Approve?  {position} of {total}" if total > 1 else "Approve?"
+        self._whose = whose
         self._try = try_rule
         self._clock = clock
         self._deadline = clock() + view.time_left(request)
@@ -88,7 +92,7 @@ class ApprovalDialog(Considered[Decide | None]):
 
     def on_mount(self) -> None:
         box = self.query_one("#approval")
-        box.border_title = self._title
+        box.border_title = titled(self._title, self._whose)
         box.set_class(self.request.risk == "high", "-high")
         self._arrange()
         self.set_interval(1.0, self._tick)
@@ -115,9 +119,10 @@ class ApprovalDialog(Considered[Decide | None]):
         if not self.query("#approval-foot"):
             return
         request, look, size = self.request, self.look(), self.app.size
-        width = placed(size, 0, 0, 0, 0, wide=bool(request.diff)).inner
+        empty = placed(size, 0, 0, 0, 0, wide=bool(request.diff))
+        width = empty.inner
         what = view.what(request, width - 1, look)
-        facts = view.facts(request, width - 1, look)
+        facts = view.facts(request, width - 1, look, "" if empty.framed else self._whose)
         keys = [] if self._sub else view.keys(request, width, look)
         place = placed(size, len(what), len(facts), len(keys), self._sub_rows(), wide=bool(request.diff))
         self._place = place

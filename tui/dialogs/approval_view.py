@@ -87,13 +87,14 @@ def what(request: ApprovalRequested, width: int, look: Look) -> Lines:
     return lines
 
 
-def facts(request: ApprovalRequested, width: int, look: Look) -> Lines:
-    """What is known about it: a label and its words, in lines."""
+def facts(request: ApprovalRequested, width: int, look: Look, whose: str = "") -> Lines:
+    """What is known about it: a label and its words, in lines. ``whose`` names the session, where several could ask."""
     roles = look.roles
     calm = Ink(roles.text, odd=Style(reverse=True), ascii=look.signs.bar.isascii())
     risk = Ink({"high": roles.danger, "medium": roles.warn}.get(request.risk, roles.text), odd=calm.odd)
     alarm = Ink(roles.danger, odd=calm.odd, ascii=calm.ascii)
-    said: list[tuple[str, str, Ink]] = [("careful", words, alarm) for words in concerns(request.subject)]
+    said: list[tuple[str, str, Ink]] = [("session", one_line(whose), calm)] if whose else []
+    said += [("careful", words, alarm) for words in concerns(request.subject)]
     said += [("would", effect, calm) for effect in request.effects]
     said += [("risk", reason, risk) for reason in request.reasons]
     if request.executable:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from textual.content import Content
 from textual.geometry import Size
+
+from tui.look import one_line
 
 WIDTH = 96
 READABLE = 4
 """Rows that what runs keeps before the facts below it give way."""
+
+
+def titled(title: str, whose: str) -> Content:
+    """The title of a dialog, with the session that asks where several could. Nothing in it is markup."""
+    return Content(f"{title} · in {one_line(whose)}" if whose else title)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from tui.dialogs.considered import Considered
 from tui.dialogs.entry import Entry
 from tui.dialogs.exact import Ink, flowing
 from tui.dialogs.lines import Lines
-from tui.dialogs.place import placed
-from tui.look import spread
+from tui.dialogs.place import placed, titled
+from tui.look import one_line, spread
 from tui.transcript.look import Look
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ NUMBERED = 9
 class QuestionDialog(Considered[str | None]):
     """Dismisses with the answer; None when it is put aside, and can be asked for again.
 
-    ``typed_at``: when a key was pressed last before this, by ``clock``, in seconds.
+    ``typed_at``: when a key was pressed last before this, by ``clock``, in seconds. ``whose`` names the session, where
+    several could ask.
     """
 
     CSS_PATH = themes.stylesheet("question")
@@ -48,8 +49,16 @@ class QuestionDialog(Considered[str | None]):
         Binding("escape", "later", "Not now: it keeps waiting"),
     ]
 
-    def __init__(self, event: QuestionAsked, typed_at: float = NEVER, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        event: QuestionAsked,
+        typed_at: float = NEVER,
+        clock: Callable[[], float] = monotonic,
+        *,
+        whose: str = "",
+    ) -> None:
         super().__init__(typed_at, clock)
+        self._whose = whose
         self.event = event
         self._marked = -1
         self._said = ""
@@ -63,7 +72,7 @@ class QuestionDialog(Considered[str | None]):
             yield Static(id="question-foot")
 
     def on_mount(self) -> None:
-        self.query_one("#question").border_title = "The agent asks"
+        self.query_one("#question").border_title = titled("The agent asks", self._whose)
         entry = self.query_one(Entry)
         entry.placeholder = "or say it in your own words" if self.event.options else "type your answer"
         # It takes the focus with the first letter that counts, not before.
@@ -96,8 +105,11 @@ class QuestionDialog(Considered[str | None]):
             return
         look, size = self.look(), self.app.size
         entry = self.query_one(Entry)
-        inner = placed(size, 0, 0, 0, 0).inner
+        empty = placed(size, 0, 0, 0, 0)
+        inner = empty.inner
         text = flowing(self.event.question, inner - 1, ink(look))
+        if self._whose and not empty.framed:
+            text = [*flowing(f"in {one_line(self._whose)}:", inner - 1, Ink(look.roles.muted)), *text]
         options, first = option_lines(self.event.options, self._marked, inner - 1, look)
         rows = min(5, entry.wrapped_document.height) if size.height >= 8 else 1
         place = placed(size, len(text), len(options), rows - 1, 0)

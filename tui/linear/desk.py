@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from engine.commands import AnswerQuestion, Compact, Decide, Interrupt, OpenSession, SendMessage, TakeBack
-from tui.asking import Asking
+from tui.asking import Asking, key_of
 from tui.linear.words import Narrator, status
 from tui.link import Link
 
@@ -123,7 +123,7 @@ class Desk:
             if words:
                 options = dict(enumerate(request.options, 1))
                 text = options.get(int(words), words) if words.isdecimal() else words
-                self._settle(request.id, AnswerQuestion(request.session, request.id, text))
+                self._settle(request, AnswerQuestion(request.session, request.id, text))
             return bool(words)
         choice, _, reason = words.partition(" ")
         if not (words.lower() in CHOICES or (choice.lower() == "d" and reason.strip())):
@@ -133,14 +133,14 @@ class Desk:
             return True
         decided = CHOICES.get(words.lower(), "deny")
         self._settle(
-            request.id,
+            request,
             Decide(request.session, request.id, request.digest, decided, reason=reason.strip()),  # type: ignore[arg-type]
         )
         return True
 
-    def _settle(self, id: str, command: Command) -> None:
+    def _settle(self, request: Any, command: Command) -> None:
         with self._lock:
-            self._asking.settle(id)
+            self._asking.settle(key_of(request))
         self._send(lambda _session: command)
         self._offer()
 
@@ -160,7 +160,7 @@ class Desk:
         more = True
         while more:
             batch, more = self.link.take()
-            yield from batch
+            yield from (event for _, event in batch)
 
     def _tell(self, event: AnyEvent) -> None:
         if event.type == "session_opened":
@@ -189,7 +189,7 @@ class Desk:
 
     def _opened(self, event: Any) -> None:
         with self._lock:
-            self._asking.clear()
+            self._asking.clear(event.session)
             self._asking.feed(event.events)
         self._say(f"Session {event.session} is open. /help says what can be typed.")
         for past in event.events:

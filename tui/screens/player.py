@@ -20,7 +20,7 @@ from tui.bridge import FRAME
 from tui.replay.keys import PLAYER, TENTHS, bound, hint_line
 from tui.replay.track import tenth
 from tui.screens.player_lines import Place, head_line, now_line
-from tui.widgets.approvals import ApprovalsPane
+from tui.widgets.approvals import ApprovalsPane, Decisions
 from tui.widgets.cache import CachePane
 from tui.widgets.files import FilesPane
 from tui.widgets.line import Line
@@ -175,9 +175,9 @@ class PlayerScreen(Screen["str | None"]):
         if position > film.developed:
             return
         self._panes_owed = False
-        self.todo_pane.feed(film.todo_before(position))
-        self.approvals_pane.clear()
-        self.approvals_pane.feed(film.decisions_before(position))
+        self.todo_pane.notes.feed(film.todo_before(position))
+        self.approvals_pane.notes = Decisions()
+        self.approvals_pane.notes.feed(film.decisions_before(position))
         state = film.state_at(position)
         for pane in self.panes:
             pane.show(state)

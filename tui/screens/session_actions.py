@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.commands import ChangeSetting, OpenSession
+from engine.commands import ChangeSetting
 from tui import limits, slots
 from tui.actions import APPROVE_MODES, MODE_WORDS, next_mode
 
@@ -25,10 +25,11 @@ MODEL_HELP = (
 
 
 class SessionActions(Base):
-    """Mixed into the workbench screen, which provides ``bench`` and ``transcript``."""
+    """Mixed into the workbench screen, which provides ``bench`` and ``transcript``, and goes on with a session."""
 
     bench: WorkbenchApp
     transcript: Any
+    _go_on_with: Any
 
     def change(self, name: str, value: Any) -> None:
         """Ask the engine to change a setting of the session."""
@@ -51,10 +52,10 @@ class SessionActions(Base):
         """What is remembered of this folder and of the person."""
         link = self.bench.link
         if link.state and link.session:
-            state = link.state
-            folder = state.cwd or str(self.bench.options.cwd)
-            newest = lambda: link.state.seq if link.state else 0  # noqa: E731
-            self.app.push_screen(slots.memory(self.bench.ask, folder, link.send, newest))
+            tab = link.tabs.shown
+            folder = link.state.cwd or str(self.bench.options.cwd)
+            newest = lambda: tab.state.seq if tab.state else 0  # noqa: E731
+            self.app.push_screen(slots.memory(self.bench.ask, folder, link.sender(), newest))
 
     def action_rewind(self) -> None:
         """Where to go back to; not while the agent works."""
@@ -62,7 +63,7 @@ class SessionActions(Base):
         if link.state and link.state.running:
             self.bench.say("Interrupt the agent first (Esc); then you can go back.")
         elif link.session:
-            self.app.push_screen(slots.rewind(self.bench.ask, link.session, link.send))
+            self.app.push_screen(slots.rewind(self.bench.ask, link.session, link.sender()))
 
     def action_change_model(self, spec: str = "") -> None:
         if spec:
@@ -158,23 +159,6 @@ class SessionActions(Base):
                 AskText("Search the transcript", "", "n and N go to the next and previous match."), search
             )
 
-    def action_new_session(self) -> None:
-        if self._may_leave():
-            self.bench.link.open(OpenSession())
-
-    def _may_leave(self) -> bool:
-        """What waits for a person in a session that is not shown would wait unseen."""
-        state = self.bench.link.state
-        if state is not None and state.running:
-            self.bench.say("The agent works in this session: interrupt it (Esc) before you go to another.")
-            return False
-        return True
-
-    def action_sessions(self) -> None:
-        if not self._may_leave():
-            return
-        self.app.push_screen(slots.sessions(self.bench.ask, str(self.bench.options.cwd)), self._go_on_with)
-
     def action_inspector(self) -> None:
         if self.bench.link.session:
             self.app.push_screen(slots.inspector(self.bench.ask, self.bench.link.session, control=self._control()))
@@ -187,20 +171,16 @@ class SessionActions(Base):
         """What a screen over this one can do to the session that is open."""
         from tui.screens.compaction import Control
 
-        link = self.bench.link
+        tab = self.bench.link.tabs.shown
         return Control(
-            send=link.send,
-            automatic=lambda: link.state is None or link.state.compaction != "off",
-            seq=lambda: link.state.seq if link.state else 0,
+            send=self.bench.link.sender(),
+            automatic=lambda: tab.state is None or tab.state.compaction != "off",
+            seq=lambda: tab.state.seq if tab.state else 0,
         )
 
     def action_replay(self) -> None:
         if self.bench.link.session:
             self.app.push_screen(slots.player(self.bench.ask, self.bench.link.session), self._go_on_with)
-
-    def _go_on_with(self, session: str | None) -> None:
-        if session and session != self.bench.link.session:
-            self.bench.link.open(OpenSession(id=session))
 
     def action_setup(self) -> None:
         self.bench.set_up()

@@ -16,12 +16,15 @@ from tui.actions import Situation, bindings
 from tui.screens.midrun_actions import MidrunActions
 from tui.screens.reading import Reading
 from tui.screens.session_actions import SessionActions
+from tui.screens.sheet import Sheet
+from tui.screens.tab_actions import TabActions
 from tui.widgets.approvals import ApprovalsPane
 from tui.widgets.banners import Banners
 from tui.widgets.cache import CachePane
 from tui.widgets.header import Header
 from tui.widgets.keys import KeysLine
 from tui.widgets.queue import QueueStrip
+from tui.widgets.session_strip import SessionStrip
 from tui.widgets.tabs import TABS, TabStrip
 from tui.widgets.task import TaskPane
 from tui.widgets.todo import TodoPane
@@ -32,39 +35,41 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.app import ComposeResult
+    from textual.widget import AwaitMount
 
     from engine.events import AnyEvent
     from engine.state import TaskState
     from tui.app import WorkbenchApp
+    from tui.link import Told
     from tui.look import Look
+    from tui.session_tabs import Tab
 
 SIDE_TABS = ("task", "todo", "cache", "approvals")
 
 
-class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
+class Workbench(SessionActions, TabActions, MidrunActions, Reading, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
-    AUTO_FOCUS = "#composer-slot *"
+    AUTO_FOCUS = "#composer-slot > .-shown, #composer-slot > .-shown *"
 
     def __init__(self, app: WorkbenchApp) -> None:
         super().__init__(id="workbench", classes=_fitting(shutil.get_terminal_size()))
         look, options = app.look, app.options
         self.header = Header(look, options.cwd, model=options.model, approve=options.approve)
-        self.tabs = TabStrip(look)
-        self.transcript: Any = None
-        self.composer: Any = slots.composer(app.ask)
+        self.tabs, self.strip = TabStrip(look), SessionStrip(look)
+        self.sheet = Sheet(app.link.tabs.shown, slots.composer(app.ask))
+        self.sheets = {self.sheet.tab: self.sheet}
         self.task_pane, self.cache_pane = TaskPane(look, id="task"), CachePane(look, id="cache")
         self.todo_pane, self.approvals_pane = TodoPane(look, id="todo"), ApprovalsPane(look, id="approvals")
         self.tools_pane = ToolsPane(look, id="tools")
         self.queue, self.banners, self.keys = QueueStrip(look), Banners(look), KeysLine(look)
         self.tab = TABS[0]
-        self._taking_back: dict[str, str] = {}
-        self._own_runs = False
-        self._unread = 0
+        self._transcript: type[Any] | None = None
 
     def compose(self) -> ComposeResult:
         yield self.header
+        yield self.strip
         yield self.tabs
         with Horizontal(id="body"):
             yield Vertical(id="transcript-slot")
@@ -82,9 +87,32 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
 
     async def fill(self) -> None:
         """After the first frame: the transcript, imported beside the keys being typed."""
-        transcript = await asyncio.to_thread(slots.transcript)
-        self.transcript = transcript(signs=self.bench.look.signs, id="transcript")
-        await self.query_one("#transcript-slot").mount(self.transcript)
+        self._transcript = await asyncio.to_thread(slots.transcript)
+        for sheet in self.sheets.values():
+            await self._mount_transcript(sheet)
+
+    def sheet_for(self, tab: Tab) -> AwaitMount:
+        sheet = self.sheets[tab] = Sheet(tab, slots.composer(self.bench.ask))
+        sheet.display(False)
+        if self._transcript is not None:
+            self._mount_transcript(sheet)
+        return self.query_one("#composer-slot").mount(sheet.composer)
+
+    def _mount_transcript(self, sheet: Sheet) -> AwaitMount:
+        assert self._transcript is not None
+        sheet.transcript = self._transcript(signs=self.bench.look.signs, classes="transcript")
+        sheet.display(sheet.shown)
+        return self.query_one("#transcript-slot").mount(sheet.transcript)
+
+    @property
+    def composer(self) -> Any:
+        """Where a person types to the session that is shown."""
+        return self.sheet.composer
+
+    @property
+    def transcript(self) -> Any:
+        """That of the session that is shown; None until after the first frame."""
+        return self.sheet.transcript
 
     @property
     def bench(self) -> WorkbenchApp:  # type: ignore[override]
@@ -97,77 +125,89 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
 
     # --- what comes from the engine ----------------------------------------------------------------------------------
 
-    def feed(self, events: Sequence[AnyEvent]) -> None:
+    def feed(self, told: Sequence[Told]) -> None:
         """Take a batch of events; the last state in it is what the panes show."""
-        told: list[AnyEvent] = []
-        state: TaskState | None = None
-        for event in events:
-            if event.type == "session_coming":
-                self._open()
-                self.transcript.feed(event.events)
-                self._unread = event.rows
-                told, state = [], None
-            elif event.type == "past_read":
-                self._remember(event.events)
-            elif event.type == "session_opened":
-                if self._unread:
-                    self._remembered()
-                else:
-                    self._open()
-                self.banners.skipped(event.skipped)
-                told, state = list(event.events), event.state
-            elif event.type == "state_changed":
-                state = event.state
-            elif event.type == "log_health":
+        self.follow_tabs()
+        parts: dict[Sheet, list[AnyEvent]] = {}
+        for tab, event in told:
+            if event.type == "log_health":
                 self.banners.health(event)
             elif event.type == "engine_failed":
                 self.banners.fail(event.error)
-            elif event.type == "open_failed":
-                told.append(_refusal(event.error))
-            else:
-                told.append(event)
-        if told:
-            self._tell(told)
-        if state is not None:
-            self._show(state)
+            elif (sheet := self.sheets.get(tab) if tab else None) is not None:
+                parts.setdefault(sheet, []).append(event)
+        for sheet, events in parts.items():
+            self._feed(sheet, events)
+        self.strip.follow(self.bench.link.tabs)
+        if any(sheet is not self.sheet for sheet in parts):
+            self.situate()
 
-    def _open(self) -> None:
-        """Another session from here on; its past follows."""
-        self.transcript.clear()
-        self._own_runs = False
-        self._unread = 0
-        for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
-            pane.clear()
-
-    def _remember(self, events: Sequence[Any]) -> None:
-        """More of the past of a session whose end is shown already. The panes are drawn when all of it is here."""
-        self.transcript.feed_past(events)
-        for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
-            pane.feed(events)
-        self._unread = max(1, self._unread - len(events))
-        self.banners.reading(self._unread)
-
-    def _remembered(self) -> None:
-        self.transcript.join_past()
-        self._unread = 0
-        self.banners.reading(0)
-
-    def _tell(self, events: list[AnyEvent]) -> None:
-        self.transcript.feed(events)
+    def _feed(self, sheet: Sheet, events: list[AnyEvent]) -> None:
+        news: list[AnyEvent] = []
         for event in events:
-            if event.type == "tool_progress" and event.title:
-                self._own_runs = True
-            elif event.type == "person_ran":
-                self._own_runs = False
-        # What is streamed and shown once concerns the transcript alone.
-        stored: list[Any] = [event for event in events if getattr(event, "seq", 0)]
-        if stored:
-            for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
-                pane.feed(stored)
-            self._give_back(stored)
-        self.tabs.badge("transcript", self.transcript.unseen if self.tab != "transcript" and self.narrow else 0)
+            if event.type in ("session_coming", "past_read", "session_opened"):
+                self._take_over(sheet, event)
+                news = list(event.events) if event.type == "session_opened" else []
+            elif event.type == "open_failed":
+                sheet.unread = 0
+                news.append(_refusal(event.error))
+                self.banners.reading(self.sheet.unread)
+            elif event.type != "state_changed":
+                news.append(event)
+        if news:
+            sheet.tell(news)
+        if sheet is self.sheet:
+            self.tabs.badge("transcript", self.transcript.unseen if self.tab != "transcript" and self.narrow else 0)
+            if sheet.tab.state is not None:
+                self._show(sheet.tab.state)
+
+    def _take_over(self, sheet: Sheet, event: Any) -> None:
+        """Another session from here on, at once or, when it is long, from its end on."""
+        if event.type == "session_coming":
+            sheet.come(event.events, event.rows)
+        elif event.type == "past_read":
+            sheet.remember(event.events)
+        elif sheet.unread:
+            sheet.arrive(event.skipped)
+        else:
+            sheet.begin(event.skipped)
+        if sheet is self.sheet:
+            self._take_notes()
+
+    def _take_notes(self) -> None:
+        """Have the panes show what is known of the session that is shown."""
+        sheet = self.sheet
+        self.todo_pane.notes, self.approvals_pane.notes = sheet.todo, sheet.decisions
+        self.tools_pane.notes, self.queue.notes = sheet.tools, sheet.deliveries
+        self.banners.skipped(sheet.skipped)
+        self.banners.reading(sheet.unread)
+
+    def lay(self, sheet: Sheet) -> None:
+        before, self.sheet = self.sheet, sheet
+        sheet.display(True)
+        before.display(False)
+        self._take_notes()
+        self._show(sheet.tab.state or self._starting())
+        self.strip.follow(self.bench.link.tabs)
+        self.bench.attention.show(sheet.tab.session)
+        if self._focus_name() == "":
+            # What had the focus is out of sight.
+            self._focus_composer()
+
+    def _starting(self) -> TaskState:
+        """What is known of a session before the engine has opened it."""
+        from engine.state import TaskState
+
+        options = self.bench.options
+        return TaskState(stage="starting", cwd=str(options.cwd), model=options.model, approve=options.approve or "ask")
+
+    def _focus_composer(self) -> None:
+        """At once: the next key is meant for it."""
+        composer = self.composer
+        self.set_focus(next((node for node in composer.walk_children(with_self=True) if node.focusable), None))
 
     def _show(self, state: TaskState) -> None:
+        self.bench.mode = state.approve
         for part in (self.header, self.tabs, self.task_pane, self.todo_pane, self.cache_pane, self.approvals_pane,
                      self.tools_pane, self.queue, self.banners):  # fmt: skip
             part.show(state)
@@ -177,7 +217,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     def dress(self, look: Look) -> None:
         """The theme changed."""
         for part in (self.header, self.tabs, self.task_pane, self.todo_pane, self.cache_pane, self.approvals_pane,
-                     self.tools_pane, self.queue, self.banners, self.keys):  # fmt: skip
+                     self.tools_pane, self.queue, self.banners, self.keys, self.strip):  # fmt: skip
             part.dress(look)
 
     async def survey(self) -> None:
@@ -192,13 +232,14 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
 
     def situate(self) -> None:
         """Tell the last line what can be done now."""
-        state = self.bench.link.state
+        tabs, state = self.bench.link.tabs, self.bench.link.state
         self.keys.know(
             Situation(
                 running=bool(state and state.running),
                 focus=self._focus_name(),
                 pending=len(state.pending) if state else 0,
                 waiting=len(state.waiting) if state else 0,
+                elsewhere=sum(t.waiting for t in tabs.all if t is not tabs.shown),
                 narrow=self.narrow,
                 editing=self.todo_pane.editing,
                 paused=bool(state and state.paused),
@@ -212,6 +253,8 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
         for node in self.focused.ancestors_with_self:
             if node is self.composer:
                 return "composer"
+            if node is self.transcript:
+                return "transcript"
             if node.id in TABS:
                 return str(node.id)
         return ""
@@ -287,26 +330,17 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     def action_take_back(self) -> None:
         """Withdraw the newest message that waits; its text comes back once the engine says it was not delivered."""
         state = self.bench.link.state
-        waiting = [p for p in state.pending if p.id not in self._taking_back] if state else []
+        back = self.sheet.taking_back
+        waiting = [p for p in state.pending if p.id not in back] if state else []
         if waiting:
             newest = waiting[-1]
-            self._taking_back[newest.id] = newest.text
+            back[newest.id] = newest.text
             self.bench.link.send(lambda session: TakeBack(session, newest.id))
-
-    def _give_back(self, events: list[Any]) -> None:
-        for event in events:
-            if event.type == "message_withdrawn" and event.id in self._taking_back:
-                written = getattr(self.composer, "text", "")
-                back = self._taking_back.pop(event.id)
-                self.composer.set_text(f"{back}\n{written}" if written.strip() else back)
-                self.composer.focus()
-            elif event.type == "user_message":
-                self._taking_back.pop(event.id, None)
 
     def action_interrupt(self) -> None:
         """Stop what runs; when nothing does, Esc leads back to the composer."""
         state = self.bench.link.state
-        if (state and state.running) or self._own_runs:
+        if (state and state.running) or self.sheet.own_runs:
             self.bench.link.send(Interrupt)
         else:
             self.composer.focus()

@@ -31,7 +31,25 @@ class Decided:
     by: str
 
 
+class Decisions:
+    """What the pane knows of a session, from events: what was asked, and the last decisions."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, str] = {}
+        self.last: deque[Decided] = deque(maxlen=REMEMBERED)
+
+    def feed(self, events: Iterable[Event]) -> None:
+        """Note what was asked and decided."""
+        for event in events:
+            if event.type == "approval_requested":
+                self._asked[event.id] = f"{event.tool} {event.subject}"
+            elif event.type == "approval_decided":
+                self.last.append(Decided(self._asked.pop(event.id, ""), event.choice, event.by))
+
+
 class ApprovalsPane(Pane):
+    """``notes``: what it knows of the session that is shown."""
+
     TITLE = "APPROVALS"
 
     class Answer(Message):
@@ -39,8 +57,7 @@ class ApprovalsPane(Pane):
 
     def __init__(self, look: Look, *, id: str) -> None:
         super().__init__(look, id=id)
-        self._asked: dict[str, str] = {}
-        self._decided: deque[Decided] = deque(maxlen=REMEMBERED)
+        self.notes = Decisions()
 
     def head(self, width: int) -> Text:
         waits = len(self.state.waiting) if self.state else 0
@@ -49,20 +66,7 @@ class ApprovalsPane(Pane):
         return Text(f"{self.look.signs.waits} {waits} {'waits' if waits == 1 else 'wait'}", style=self.look.roles.warn)
 
     def body(self, width: int) -> list[Text]:
-        return approval_lines(self.state, tuple(self._decided), width, self.look)
-
-    def feed(self, events: Iterable[Event]) -> None:
-        """Note what was asked and decided."""
-        for event in events:
-            if event.type == "approval_requested":
-                self._asked[event.id] = f"{event.tool} {event.subject}"
-            elif event.type == "approval_decided":
-                self._decided.append(Decided(self._asked.pop(event.id, ""), event.choice, event.by))
-
-    def clear(self) -> None:
-        """Another session: forget what was decided in this one."""
-        self._asked.clear()
-        self._decided.clear()
+        return approval_lines(self.state, tuple(self.notes.last), width, self.look)
 
     def action_open(self) -> None:
         self.post_message(self.Answer())

@@ -26,18 +26,15 @@ class Delivered:
     turn: int
 
 
-class QueueStrip(Widget):
-    """Takes no line while nothing waits."""
+class Deliveries:
+    """What the strip knows of a session, from events: a steer is shown until the turn it was sent with was answered."""
 
-    def __init__(self, look: Look, *, id: str = "queue") -> None:
-        super().__init__(id=id)
-        self.look = look
-        self.state: TaskState | None = None
+    def __init__(self) -> None:
         self.delivered: tuple[Delivered, ...] = ()
         self._turn = 0
 
     def feed(self, events: Iterable[Event]) -> None:
-        """Follow what was delivered: a steer is shown until the turn it was sent with has been answered."""
+        """Follow what was delivered."""
         for event in events:
             if event.type == "turn_started":
                 self._turn = event.turn
@@ -48,6 +45,16 @@ class QueueStrip(Widget):
             elif event.type == "run_finished":
                 self.delivered = ()
 
+
+class QueueStrip(Widget):
+    """Takes no line while nothing waits. ``notes``: what it knows of the session that is shown."""
+
+    def __init__(self, look: Look, *, id: str = "queue") -> None:
+        super().__init__(id=id)
+        self.look = look
+        self.state: TaskState | None = None
+        self.notes = Deliveries()
+
     def show(self, state: TaskState) -> None:
         """Take the newest task state."""
         before = self._lines()
@@ -57,17 +64,12 @@ class QueueStrip(Widget):
         if before or after:
             self.refresh(layout=len(before) != len(after))
 
-    def clear(self) -> None:
-        """Another session."""
-        self.delivered, self._turn, self.state = (), 0, None
-        self.remove_class("-some")
-
     def dress(self, look: Look) -> None:
         self.look = look
         self.refresh()
 
     def _lines(self) -> list[Text]:
-        return queue_lines(self.state, self.delivered, self.size.width or 80, self.look)
+        return queue_lines(self.state, self.notes.delivered, self.size.width or 80, self.look)
 
     def render(self) -> Text:
         return Text("\n", no_wrap=True).join(self._lines())

@@ -24,30 +24,37 @@ INDENT = 3
 ITEM_LINES = 3
 
 
-class TodoList(Pane):
-    TITLE = "TODO"
+class TodoNotes:
+    """What the pane knows of a session: who changed the list last, and the text a person left without saving it."""
 
-    def __init__(self, look: Look, *, id: str) -> None:
-        super().__init__(look, id=id)
+    def __init__(self) -> None:
         self.by = ""
-        self.has_draft = False
-
-    def head(self, width: int) -> Text:
-        if self.has_draft:
-            return Text("your draft waits: e", style=self.look.roles.warn)
-        if not self.state or not self.state.todo:
-            return Text()
-        who = {"person": " · by you", "model": " · by the agent"}.get(self.by, "")
-        return Text(f"{self.state.todo_done} / {len(self.state.todo)}{who}", style=self.look.roles.muted)
-
-    def body(self, width: int) -> list[Text]:
-        return todo_lines(self.state, width, self.look)
+        self.draft: str | None = None
 
     def feed(self, events: Iterable[Event]) -> None:
         """Remember who changed the list last."""
         for event in events:
             if event.type == "todo_changed":
                 self.by = event.by
+
+
+class TodoList(Pane):
+    TITLE = "TODO"
+
+    def __init__(self, look: Look, *, id: str) -> None:
+        super().__init__(look, id=id)
+        self.notes = TodoNotes()
+
+    def head(self, width: int) -> Text:
+        if self.notes.draft is not None:
+            return Text("your draft waits: e", style=self.look.roles.warn)
+        if not self.state or not self.state.todo:
+            return Text()
+        who = {"person": " · by you", "model": " · by the agent"}.get(self.notes.by, "")
+        return Text(f"{self.state.todo_done} / {len(self.state.todo)}{who}", style=self.look.roles.muted)
+
+    def body(self, width: int) -> list[Text]:
+        return todo_lines(self.state, width, self.look)
 
 
 def todo_lines(state: TaskState | None, width: int, look: Look) -> list[Text]:
@@ -87,7 +94,6 @@ class TodoPane(Vertical):
         super().__init__(id=id)
         self.list = TodoList(look, id=f"{id}-list")
         self._base = ""
-        self._draft: str | None = None
 
     def compose(self) -> ComposeResult:
         yield self.list
@@ -102,15 +108,18 @@ class TodoPane(Vertical):
     def dress(self, look: Look) -> None:
         self.list.dress(look)
 
-    def feed(self, events: Iterable[Event]) -> None:
-        self.list.feed(events)
+    @property
+    def notes(self) -> TodoNotes:
+        """What it knows of the session that is shown; to set it is to go to another, with a draft kept in the old."""
+        return self.list.notes
 
-    def clear(self) -> None:
-        """Another session: its list, and no draft of the one before."""
-        self._draft = None
-        self.list.has_draft, self.list.by = False, ""
-        self._editors.remove()
-        self.list.display = True
+    @notes.setter
+    def notes(self, notes: TodoNotes) -> None:
+        if notes is not self.list.notes:
+            self._keep_draft()
+            self.list.notes = notes
+            self._editors.remove()
+            self.list.display = True
 
     @property
     def editing(self) -> bool:
@@ -126,7 +135,7 @@ class TodoPane(Vertical):
         from tui.widgets.todo_editor import TodoEditor
 
         self._base = self.list.state.todo_text if self.list.state else ""
-        editor = TodoEditor(self._base if self._draft is None else self._draft, id="todo-editor")
+        editor = TodoEditor(self._base if self.notes.draft is None else self.notes.draft, id="todo-editor")
         editor.cursor_blink = False
         editor.border_title = "todo.md: Ctrl+S saves, Esc leaves"
         self.list.display = False
@@ -135,19 +144,21 @@ class TodoPane(Vertical):
 
     async def on_todo_editor_save(self, message: Any) -> None:
         message.stop()
-        self._draft = None
+        self.notes.draft = None
         self.post_message(self.Changed(message.text))
         await self._close()
 
     async def on_todo_editor_leave(self, message: Any) -> None:
         message.stop()
-        text = self._editors.first().text
-        self._draft = text if text != self._base else None
+        self._keep_draft()
         await self._close()
+
+    def _keep_draft(self) -> None:
+        for editor in self._editors:
+            self.notes.draft = editor.text if editor.text != self._base else None
 
     async def _close(self) -> None:
         await self._editors.remove()
-        self.list.has_draft = self._draft is not None
         self.list.display = True
         self.list.redraw()
         self.list.focus()

@@ -42,15 +42,21 @@ class Past:
 
 
 class ToolsLog:
-    """What the pane knows, from events. ``clock`` gives the monotonic time at which an event reached the screen."""
+    """What the pane knows of a session, from events."""
 
     def __init__(self) -> None:
         self.running: dict[str, Running] = {}
         self.past: deque[Past] = deque(maxlen=REMEMBERED)
         self.counts: dict[str, tuple[int, float]] = {}
 
-    def feed(self, event: Event, now: float) -> None:
-        """Take one event that arrived at ``now``."""
+    def feed(self, events: Iterable[Event]) -> None:
+        """Take events that arrive now."""
+        now = monotonic()
+        for event in events:
+            self.take(event, now)
+
+    def take(self, event: Event, now: float) -> None:
+        """Take one event that arrived at ``now``, in monotonic time."""
         if event.type == "tool_started":
             self.running[event.call_id] = Running(event.name, event.title, now)
         elif event.type == "tool_result":
@@ -64,13 +70,14 @@ class ToolsLog:
 
 
 class ToolsPane(Pane):
-    """Ticks once a second while a call runs and the pane can be seen; never otherwise."""
+    """Ticks once a second while a call runs and the pane can be seen; never otherwise. ``notes``: what it knows of
+    the session that is shown."""
 
     TITLE = "TOOLS"
 
     def __init__(self, look: Look, *, id: str) -> None:
         super().__init__(look, id=id)
-        self.log_ = ToolsLog()
+        self.notes = ToolsLog()
         self._tick: Timer | None = None
 
     def head(self, width: int) -> Text:
@@ -78,21 +85,11 @@ class ToolsPane(Pane):
         return Text(format.plural(calls, "call") if calls else "", style=self.look.roles.muted)
 
     def body(self, width: int) -> list[Text]:
-        return tool_lines(self.log_, monotonic(), width, self.look)
-
-    def feed(self, events: Iterable[Event]) -> None:
-        """Take the events of a batch."""
-        now = monotonic()
-        for event in events:
-            self.log_.feed(event, now)
-
-    def clear(self) -> None:
-        """Another session."""
-        self.log_ = ToolsLog()
+        return tool_lines(self.notes, monotonic(), width, self.look)
 
     def redraw(self) -> None:
         super().redraw()
-        wanted = bool(self.log_.running) and self.is_on_screen
+        wanted = bool(self.notes.running) and self.is_on_screen
         if wanted and self._tick is None:
             self._tick = self.set_interval(1.0, self.redraw)
         elif not wanted and self._tick is not None:
