@@ -16,12 +16,11 @@ from textual.message import Message
 import themes
 from engine.commands import AnswerQuestion, OpenSession
 from engine.settings import SettingError, write_setting
-from tui import slots
-from tui.actions import ACTIONS, BY_SLASH, CHOSEN, bindings
+from tui import preferences, slots
+from tui.actions import BY_SLASH, bindings
 from tui.asking import TYPING_PAUSE, Asking
 from tui.attention import Attention
 from tui.bridge import FRAME
-from tui.keymap import keymap
 from tui.link import Factory, Link
 from tui.screens.workbench import Workbench
 from tui.theming import Themed
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.queries import Query
     from tui.autopilot import Autopilot
+    from tui.keymap import Keymap
 
 
 def _provider() -> type[Provider]:
@@ -65,6 +65,8 @@ class WorkbenchApp(Themed):
     COMMANDS = {_provider}  # noqa: RUF012
     NOTIFICATION_TIMEOUT = 4
 
+    keymap: Keymap
+
     def __init__(
         self,
         factory: Factory,
@@ -87,10 +89,7 @@ class WorkbenchApp(Themed):
         self._leaving = False
         self._hung_up = False
         self.attention = Attention(self._to_terminal, self.ui_settings, os.environ.get("TERM", ""))
-        self.keymap = keymap(self.ui_settings.keys, ACTIONS)
-        CHOSEN.clear()
-        CHOSEN.update(self.keymap.keys)
-        self.set_keymap(self.keymap.bound())
+        preferences.bind(self, self.ui_settings.keys)
         self.bench = Workbench(self)
 
     def get_default_screen(self) -> Screen[Any]:
@@ -236,6 +235,8 @@ class WorkbenchApp(Themed):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)):
             self._typed_at = monotonic()
+            if isinstance(event, events.Key) and preferences.took(self, event.key):
+                return
         await super().on_event(event)
 
     def present(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -225,7 +224,7 @@ CHANGES = q.RewindFiles((("shop/amount.py", "changed"), ("shop/notes [b].md", "c
 
 
 class StoryHandle(FakeHandle):
-    """A fake engine that knows the story; an answer that is a function is asked with the query."""
+    """A fake engine that knows the story."""
 
     def __init__(self, past: list[ev.Event] | None = None) -> None:
         super().__init__(EngineOptions(cwd=FOLDER))
@@ -243,11 +242,3 @@ class StoryHandle(FakeHandle):
             q.RewindPreview: CHANGES,
             q.TryRule: q.RuleTrial(("pip install hypothesis", "pip install ruff")),
         }
-
-    def query(self, query: q.Query) -> Future[Any]:
-        future = super().query(query)
-        if not callable(answer := future.result()):
-            return future
-        answered: Future[Any] = Future()
-        answered.set_result(answer(query))
-        return answered
