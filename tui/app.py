@@ -235,7 +235,7 @@ class WorkbenchApp(Themed):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)):
             self._typed_at = monotonic()
-            if isinstance(event, events.Key) and preferences.took(self, event.key):
+            if isinstance(event, events.Key) and await preferences.took(self, event.key):
                 return
         await super().on_event(event)
 

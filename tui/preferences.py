@@ -48,7 +48,7 @@ def bind(app: WorkbenchApp, keys: Mapping[str, str]) -> None:
     app.set_keymap(app.keymap.bound())
 
 
-def took(app: WorkbenchApp, key: str) -> bool:
+async def took(app: WorkbenchApp, key: str) -> bool:
     """Whether ``key`` is settled before any widget sees it: a dialog waits for one, or it does an action that whoever
     is being typed into would keep it from. Function keys and keys a person chose write nothing, but editing has uses
     for some of them."""
@@ -62,7 +62,7 @@ def took(app: WorkbenchApp, key: str) -> bool:
     for action in ACTIONS:
         mine = action.name in CHOSEN or key[0] == "f"
         if mine and action.place == "screen" and key in action.shown:
-            app.call_later(app.run_action, action.click)
+            await app.run_action(action.click)
             return True
     return False
 
