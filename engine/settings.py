@@ -132,7 +132,9 @@ def load(
     if is_trusted(home, folder) if trusted is None else trusted:
         layers.file(str(project), read_file(project, personal=False))
     elif project.exists():
-        layers.warnings.append(SettingWarning(str(project), 0, "", "not used: nobody has trusted this folder yet"))
+        layers.warnings.append(
+            SettingWarning(str(project), 0, "", "not used: nobody has trusted this folder yet; /trust does")
+        )
     layers.environment(env)
     if options is not None:
         layers.options(options)

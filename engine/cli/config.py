@@ -111,13 +111,15 @@ def _as_data(settings: Settings) -> dict[str, Any]:
 
 
 def _as_text(settings: Settings) -> str:
+    from engine.settings import ENVIRONMENT
     from engine.settings_keys import KEYS
 
     values = {name: _shown(settings.values[name]) for name in KEYS}
     wide_name, wide_value = max(map(len, values)), max(map(len, values.values()))
     lines = []
     for name, key in KEYS.items():
-        lines.append(f"{name:<{wide_name}}  {values[name]:<{wide_value}}  {settings.sources[name]}")
+        source = f"{ENVIRONMENT} {key.env}" if settings.sources[name] == ENVIRONMENT else settings.sources[name]
+        lines.append(f"{name:<{wide_name}}  {values[name]:<{wide_value}}  {source}")
         lines.append(f"{'':<{wide_name}}  {key.meaning}{' (' + ', '.join(key.choices) + ')' if key.choices else ''}")
     for name, provider in settings.providers.items():
         lines.append(

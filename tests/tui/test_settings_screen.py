@@ -181,6 +181,31 @@ async def test_a_choice_is_made_in_a_list(tmp_path: Path) -> None:
         assert file(tmp_path).startswith('# what I like\ntheme = "overcast"\napprove = "rules"\n')
 
 
+async def test_a_model_is_one_that_was_found_or_one_that_is_written(tmp_path: Path) -> None:
+    async with settings(tmp_path, "") as bench:
+        await at(bench, "model")
+        await bench.pilot.press("enter")
+        await bench.until(lambda: "key in ANTHROPIC_API_KEY" in bench.screen_text(), "what can be used is listed")
+        assert "no server answers" not in bench.screen_text()
+        await bench.pilot.press("enter")
+        await bench.until(lambda: "model = anthropic/claude-x, from the next" in bench.screen_text(), "it is kept")
+        await bench.pilot.press("enter")
+        await bench.until(lambda: "write it as provider/model" in bench.screen_text(), "the list again")
+        await bench.pilot.press("end", "enter")
+        await bench.until(lambda: type(bench.app.screen).__name__ == "AskText", "a line to write")
+        await bench.pilot.press("end", "2", "enter")
+        await bench.until(lambda: "model = anthropic/claude-x2" in bench.screen_text(), "it is kept")
+        assert file(tmp_path) == 'model = "anthropic/claude-x2"\n'
+
+
+async def test_two_quick_presses_switch_there_and_back(tmp_path: Path) -> None:
+    async with settings(tmp_path, "") as bench:
+        await at(bench, "ui.title")
+        await bench.pilot.press("enter", "enter", "enter")
+        await bench.until(lambda: not bench.app.screen._under_way, "all is written")
+        assert "title = false" in file(tmp_path) and bench.app.attention.settings.title is False
+
+
 async def test_a_theme_is_seen_before_it_is_taken(tmp_path: Path) -> None:
     async with settings(tmp_path) as bench:
         assert bench.app.theme == "overcast"

@@ -15,21 +15,20 @@ from textual.widgets import Input
 
 import themes
 from tui import preferences
-from tui.actions import ACTIONS, MODE_WORDS, Action, key_name
+from tui.actions import Action
 from tui.editor import open_file
 from tui.format import plural
-from tui.keymap import refusal, written
-from tui.look import one_line, spread
+from tui.look import clip, homely, one_line, spread
 from tui.replay.keys import bound, hint_line
 from tui.screens.inspector_list import LineList
+from tui.screens.settings_changes import SettingChanges
 from tui.settings.lines import explain, list_line
-from tui.settings.rows import AT_ONCE, NEXT_SESSION, Entry, entries, value_words
+from tui.settings.rows import Entry, entries
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from engine.settings_keys import Value
     from engine.settings_shown import SettingsShown
     from tui.app import WorkbenchApp
     from tui.look import Look
@@ -50,7 +49,7 @@ OFFERED: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-class SettingsScreen(Screen[None]):
+class SettingsScreen(SettingChanges, Screen[None]):
     """``folder`` is the one they hold in; ``session``: what the open session has instead of some of them."""
 
     CSS_PATH = themes.stylesheet("settings")
@@ -60,7 +59,7 @@ class SettingsScreen(Screen[None]):
 
     def __init__(self, ask: Ask, folder: str, session: Callable[[], Mapping[str, object]]) -> None:
         super().__init__()
-        self._ask, self._folder, self._session = ask, folder, session
+        self.ask, self._folder, self._session = ask, folder, session
         self.found: SettingsShown | None = None
         self.all: tuple[Entry, ...] = ()
         self.shown: tuple[Entry, ...] = ()
@@ -101,13 +100,14 @@ class SettingsScreen(Screen[None]):
     # --- reading and showing -----------------------------------------------------------------------------------------
 
     def action_reload(self) -> None:
-        self.run_worker(self._read(), group="read", exclusive=True)
+        self.run_worker(self.read(), group="read", exclusive=True)
 
-    async def _read(self) -> None:
+    async def read(self) -> None:
+        """Read the files again, put to use what changed for the screen, and show all."""
         from engine.queries import ShowSettings
 
         try:
-            found = await self._ask(ShowSettings(self._folder))
+            found = await self.ask(ShowSettings(self._folder))
         except Exception as error:
             self._instead(str(error) or type(error).__name__)
             return
@@ -160,9 +160,11 @@ class SettingsScreen(Screen[None]):
         if words:
             sign = self.look.signs.risk if warn else self.look.signs.done
             return Text(f" {sign} {words}", style=self.look.roles.warn if warn else self.look.roles.ok)
-        return Text(f" {self.found.file if self.found else ''}", style=self.look.roles.muted, no_wrap=True)
+        file = f" your file: {homely(self.found.file)}" if self.found else ""
+        project = f"   project's: {homely(self.found.project)}" if self.found and self.found.project else ""
+        return clip(Text(file + project, style=self.look.roles.muted), width, self.look.signs.ellipsis)
 
-    def _tell(self, words: str, *, warn: bool = False) -> None:
+    def tell(self, words: str, *, warn: bool = False) -> None:
         """Say it on the line under the list, and in passing where that line is not shown."""
         self._said = (one_line(words), warn)
         foot = self.query_one("#settings-foot")
@@ -221,105 +223,6 @@ class SettingsScreen(Screen[None]):
 
         self.app.push_screen(KeysHere(self, OFFERED, self.look))
 
-    # --- changing ----------------------------------------------------------------------------------------------------
-
-    def action_edit(self) -> None:
-        entry = self.chosen
-        if entry is None:
-            return
-        if entry.problem is not None:
-            self.action_open()
-        elif not entry.editable:
-            self._tell(next((words for label, words in entry.facts if label == "change"), ""), warn=True)
-        elif entry.action is not None:
-            self._press(entry, entry.action)
-        elif entry.row is not None and entry.row.switch:
-            self._write(entry.key, not entry.row.value)
-        elif choices := self._choices(entry):
-            self._choose(entry, choices)
-        else:
-            self._type(entry)
-
-    def _choices(self, entry: Entry) -> list[tuple[str, str]]:
-        if entry.key == "theme":
-            return [(name, "") for name in self.bench.theme_names()]
-        names = entry.row.choices if entry.row else ()
-        return [(name, MODE_WORDS.get(name, "") if entry.key == "approve" else "") for name in names]
-
-    def _choose(self, entry: Entry, choices: list[tuple[str, str]]) -> None:
-        from tui.screens.choose import Choose
-
-        def done(name: str | None) -> None:
-            if name is not None:
-                self._write(entry.key, name)
-
-        is_theme = entry.key == "theme"
-        present = self.bench.theme if is_theme else entry.value
-        tried = self.bench.put_on if is_theme else None
-        self.app.push_screen(Choose(f"{entry.name}: {entry.meaning}", choices, present, tried), done)
-
-    def _type(self, entry: Entry) -> None:
-        from engine.settings import SettingError, known_key
-        from tui.screens.ask_text import AskText
-
-        def wrong(text: str) -> str:
-            try:
-                if text:
-                    known_key(entry.key).read(text)
-            except SettingError as error:
-                return str(error)
-            return ""
-
-        def done(text: str | None) -> None:
-            if text is not None:
-                self._write(entry.key, known_key(entry.key).read(text) if text else None)
-
-        may_be = entry.row.may_be if entry.row else ""
-        help = f"{may_be}; nothing: the default. Counts {AT_ONCE if entry.row and entry.row.at_once else NEXT_SESSION}."
-        title = f"{entry.name}: {entry.meaning}"
-        self.app.push_screen(
-            AskText(title, entry.mine or entry.value, help[0].upper() + help[1:], wrong, at_once=True), done
-        )
-
-    def _press(self, entry: Entry, action: Action) -> None:
-        from tui.screens.press_key import PressKey
-
-        wanted = {name: keys for name, (keys, _) in self.found.keys.items()} if self.found else {}
-
-        def wrong(key: str) -> str:
-            return refusal(action.name, key, wanted, ACTIONS)
-
-        def done(key: str | None) -> None:
-            if key is not None:
-                self._write(entry.key, written(key))
-
-        self.app.push_screen(PressKey(action.title, entry.value, wrong), done)
-
-    def action_restore(self) -> None:
-        """The default counts again: the person's own value leaves their file."""
-        entry = self.chosen
-        if entry is None or not entry.editable:
-            return
-        if entry.mine:
-            self._write(entry.key, None)
-        else:
-            self._tell(f"{entry.name}: your file does not set it")
-
-    def _write(self, name: str, value: Value) -> None:
-        self.run_worker(self._store(name, value), group="write")
-
-    async def _store(self, name: str, value: Value) -> None:
-        from engine.queries import WriteSetting
-
-        try:
-            await self._ask(WriteSetting(name, value))
-        except Exception as error:
-            self._tell(str(error) or type(error).__name__, warn=True)
-            return
-        await self._read()
-        entry = next((entry for entry in self.all if entry.key == name and entry.problem is None), None)
-        self._tell(_outcome(name, value, entry))
-
     def action_open(self) -> None:
         """The file the chosen line stands in, else the person's own, in their editor; then it is read again."""
         self.run_worker(self._open(), group="open", exclusive=True)
@@ -329,24 +232,10 @@ class SettingsScreen(Screen[None]):
 
         entry = self.chosen
         try:
-            own: Path = await self._ask(SettingsFile())
+            own: Path = await self.ask(SettingsFile())
         except Exception as error:
-            self._tell(str(error) or type(error).__name__, warn=True)
+            self.tell(str(error) or type(error).__name__, warn=True)
             return
         path, line = (Path(entry.path), entry.line) if entry and entry.path else (own, 0)
         open_file(self.bench, path, line)
-        await self._read()
-
-
-def _outcome(name: str, value: Value, entry: Entry | None) -> str:
-    """What was kept and when it counts, or why it does not count yet."""
-    shown = name.removeprefix("keys.")
-    if value is None:
-        what = f"{shown}: your file does not set it any more"
-    else:
-        what = f"{shown} = {key_name(str(value)) if name.startswith('keys.') else value_words(value)}"
-    if entry is None or not entry.facts:
-        return what
-    if entry.note or (value is None and entry.source not in ("default", "your file")):
-        return f"{what}, but {entry.source} is stronger: it says {entry.value or 'nothing'}"
-    return f"{what}, {dict(entry.facts).get('counts', AT_ONCE)}"
+        await self.read()

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from rich.style import Style
 from rich.text import Text
 
-from tui.look import Look, clip, one_line, wrapped
+from tui.look import Look, clip, homely, one_line, wrapped
 from tui.settings.rows import PROBLEMS, Entry, Said
 
 GROUP, NAME, VALUE, SOURCE, LABEL, INDENT = 20, 19, 18, 16, 9, 3
@@ -61,12 +61,13 @@ def _said(said: Said, width: int, look: Look) -> list[Text]:
     value = one_line(said.value) or look.signs.todo
     sign = look.signs.done if said.holds else " "
     line = Text.assemble((f" {sign} ", roles.ok), (f"{said.source:<{SOURCE}}", style), (value, style))
-    if not said.where:
+    where = homely(said.where)
+    if not where:
         return [line]
-    if width >= BESIDE and line.cell_len + len(said.where) + 3 <= width:
-        return [Text.assemble(line, "   ", (one_line(said.where), roles.muted))]
-    where = wrapped(said.where, width - INDENT - 1, 3, look.signs.ellipsis)
-    return [line, *(Text(f"{'':{INDENT}}{part}", style=roles.muted) for part in where)]
+    if width >= BESIDE and line.cell_len + len(where) + 3 <= width:
+        return [Text.assemble(line, "   ", (where, roles.muted))]
+    parts = wrapped(where, width - INDENT - 1, 3, look.signs.ellipsis)
+    return [line, *(Text(f"{'':{INDENT}}{part}", style=roles.muted) for part in parts)]
 
 
 def _labelled(label: str, words: str, room: int, look: Look) -> list[Text]:

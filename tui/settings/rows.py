@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui.actions import ACTIONS, Action, key_name
 from tui.keymap import keymap
+from tui.look import homely
 
 if TYPE_CHECKING:
     from engine.settings_shown import SettingProblem, SettingRow, SettingsShown
@@ -77,7 +78,9 @@ def entries(shown: SettingsShown, session: Mapping[str, object], themes: Sequenc
     settings = tuple(_setting(row, session, shown, themes) for row in shown.rows)
     screens = [entry for entry in settings if entry.row and entry.row.group not in ("providers", "task")]
     rest = [entry for entry in settings if entry not in screens]
-    return (*_problems(shown, themes), *screens, *(_keys(action, shown) for action in ACTIONS), *rest)
+    refused = keymap({name: keys for name, (keys, _) in shown.keys.items()}, ACTIONS).refused
+    actions = (_keys(action, shown, refused.get(action.name, "")) for action in ACTIONS)
+    return (*_problems(shown, refused, themes), *screens, *actions, *rest)
 
 
 def of_session(state: TaskState | None) -> dict[str, object]:
@@ -130,7 +133,7 @@ def _stronger(row: SettingRow) -> str:
     if row.source == "default":
         return "your address is left aside: it belongs to the model your file names"
     other = row.of(row.source)
-    named = f"{WHOSE.get(row.source, row.source)} {other.where if other else ''}".rstrip()
+    named = f"{WHOSE.get(row.source, row.source)} {homely(other.where) if other else ''}".rstrip()
     return f"your file says {value_words(mine.value) or 'nothing'}, but {named} is stronger"
 
 
@@ -149,9 +152,8 @@ def _place(where: str) -> tuple[str, int]:
     return (path, int(line)) if colon and line.isdigit() else (where, 0)
 
 
-def _keys(action: Action, shown: SettingsShown) -> Entry:
+def _keys(action: Action, shown: SettingsShown, refused: str) -> Entry:
     own, line = shown.keys.get(action.name, ("", 0))
-    refused = keymap({name: keys for name, (keys, _) in shown.keys.items()}, ACTIONS).refused.get(action.name, "")
     default = _named(action.keys + action.typed)
     may_be = "any key; one that writes counts while nothing is typed" if action.typed else "any key that writes nothing"
     facts = [("may be", may_be)]
@@ -184,11 +186,11 @@ def _named(keys: Sequence[str]) -> str:
     return ", ".join(map(key_name, keys))
 
 
-def _problems(shown: SettingsShown, themes: Sequence[str]) -> Iterator[Entry]:
+def _problems(shown: SettingsShown, refused: Mapping[str, str], themes: Sequence[str]) -> Iterator[Entry]:
     from engine.settings_shown import SettingProblem
 
     found = list(shown.problems)
-    for name, reason in keymap({name: keys for name, (keys, _) in shown.keys.items()}, ACTIONS).refused.items():
+    for name, reason in refused.items():
         found.append(SettingProblem(shown.file, shown.keys[name][1], f"keys.{name}", f"not used: {reason}"))
     theme = next(row for row in shown.rows if row.name == "theme")
     if theme.value and theme.value not in themes:
@@ -198,6 +200,7 @@ def _problems(shown: SettingsShown, themes: Sequence[str]) -> Iterator[Entry]:
         found.append(SettingProblem(path if line else "", line, "theme", reason))
     for problem in found:
         where = f"{problem.path}:{problem.line}" if problem.line else problem.path or "environment"
+        opens = (("change", "Enter opens it there in your editor"),) if problem.path else ()
         yield Entry(
             group=PROBLEMS,
             name=problem.key or "the whole file",
@@ -206,6 +209,6 @@ def _problems(shown: SettingsShown, themes: Sequence[str]) -> Iterator[Entry]:
             meaning=problem.reason,
             path=problem.path,
             line=problem.line,
-            facts=(("where", where), *((("change", "Enter opens it there in your editor"),) if problem.path else ())),
+            facts=(("where", homely(where)), *opens),
             problem=problem,
         )
