@@ -344,5 +344,10 @@ async def test_an_engine_that_cannot_answer_is_said(tmp_path: Path) -> None:
     async with workbench(tmp_path, engine=engine) as bench:
         bench.app.run_slash("settings", "")
         await bench.until(lambda: "the disk is gone" in bench.screen_text(), "it is said")
-        await bench.pilot.press("enter", "delete", "escape")
+        await bench.pilot.press("enter", "delete")
+        home = Home(tmp_path / "data", tmp_path / "config", tmp_path / "cache")
+        engine.answers[ShowSettings] = settings_view.shown(home, tmp_path, {})
+        engine.tell(ev.Notice(level="info", text="here again"))
+        await bench.until(lambda: "limits.turns" in bench.screen_text(), "it is asked again")
+        await bench.pilot.press("escape")
         await bench.until(lambda: bench.app.screen is bench.app.bench, "it can be left")

@@ -99,6 +99,11 @@ class SettingsScreen(SettingChanges, Screen[None]):
 
     # --- reading and showing -----------------------------------------------------------------------------------------
 
+    def heard(self) -> None:
+        """The engine said something: if it could not answer before, it may now."""
+        if self.found is None:
+            self.action_reload()
+
     def action_reload(self) -> None:
         self.run_worker(self.read(), group="read", exclusive=True)
 
