@@ -110,6 +110,16 @@ async def test_it_fits(tmp_path: Path, size: tuple[int, int]) -> None:
             assert size[0] < 100 or "didyoumeanmodel?" in about(bench)
 
 
+async def test_the_dialogs_fit_the_smallest_screen(tmp_path: Path) -> None:
+    async with settings(tmp_path, size=(20, 5)) as bench:
+        for name, shown in (("approve", "sandboxed"), ("limits.turns", "40"), ("help", "Press the new")):
+            await at(bench, name)
+            await bench.pilot.press("enter")
+            await bench.until(lambda shown=shown: shown in bench.screen_text(), name)
+            await bench.pilot.press("escape")
+            await bench.until(lambda: type(bench.app.screen).__name__ == "SettingsScreen", "it is left")
+
+
 async def test_what_is_not_used_comes_first_with_its_place_and_opens_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ class AskText(ModalScreen[str | None]):
     it is said while the person types, else when they are done."""
 
     CSS_PATH = themes.stylesheet("ask_text")
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (12, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
 
     def __init__(

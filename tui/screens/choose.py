@@ -28,6 +28,7 @@ class Choose(ModalScreen[str | None]):
     ``tried`` is called with each choice a person comes to, to show what it would be like."""
 
     CSS_PATH = themes.stylesheet("choose")
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (12, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "Take this one"),
         Binding("escape,q", "cancel", "Leave it as it is"),
@@ -57,7 +58,7 @@ class Choose(ModalScreen[str | None]):
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         names = [name for name, _ in self._choices]
-        self.list.styles.height = len(names)
+        self.list.styles.max_height = len(names)
         self.list.show(len(names), self._line, names.index(self._present) if self._present in names else 0)
         self.list.focus()
 

@@ -22,6 +22,7 @@ class PressKey(ModalScreen[str | None]):
     nothing is; then the dialog goes on waiting. The app hands every key to `take`, its own included."""
 
     CSS_PATH = themes.stylesheet("press_key")
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (12, "-tall")]  # noqa: RUF012
 
     def __init__(self, title: str, present: str, check: Callable[[str], str]) -> None:
         super().__init__()
