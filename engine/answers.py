@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import queries as q
+from engine import settings_view
 from engine.compaction import report
 from engine.events import Event
 from engine.file_names import FileNames
@@ -19,6 +20,7 @@ from engine.opening import Opener
 from engine.prompt.inspect import Inspector
 from engine.prompt.simulate import simulate
 from engine.rewinding import points, snapshot_at, undoable
+from engine.settings_write import write_setting
 from engine.state import fold
 from engine.trust import trust
 
@@ -74,6 +76,12 @@ class Answers:
             return q.RewindChoices(points(events), undoable(events))
         if isinstance(query, q.RewindPreview):
             return self._files_since(query)
+        if isinstance(query, q.ShowSettings):
+            return settings_view.shown(self._opener.home, Path(query.folder), os.environ, self._opener.options)
+        if isinstance(query, q.WriteSetting):
+            return write_setting(self._opener.home, query.name, query.value)
+        if isinstance(query, q.SettingsFile):
+            return settings_view.ready_file(self._opener.home)
         raise TypeError(f"no answer to {type(query).__name__}")
 
     def _events(self, session: str) -> tuple[Event, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from engine.events import Event
+    from engine.settings_keys import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +384,27 @@ class RewindFiles:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ShowSettings:
+    """Every setting as it holds in ``folder``, read anew. Answer: `engine.settings_shown.SettingsShown`."""
+
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSetting:
+    """Set a setting in the person's own file, or, None, take it back to its default. Answer: nothing; fails with a
+    SettingError in words."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """Make the person's own settings file, with examples in it, unless it is there. Answer: its path, or OSError."""
+
+
 Query = (
     ListSessions
     | LoadSession
@@ -400,4 +422,7 @@ Query = (
     | Simulate
     | RewindPoints
     | RewindPreview
+    | ShowSettings
+    | WriteSetting
+    | SettingsFile
 )

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from engine.options import EngineOptions
 from engine.paths import Home
-from engine.settings_file import FileContent, SettingWarning, known_key, read_file, write_setting
+from engine.settings_file import FileContent, SettingWarning, known_key, read_file
 from engine.settings_keys import KEYS, Key, SettingError, Value
 from engine.settings_task import TaskSettings
+from engine.settings_write import write_setting
 
 if TYPE_CHECKING:
     from engine.events import Limits
@@ -67,7 +68,8 @@ class ProviderSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, resolved. ``sources``: setting to default, a file, environment or command line."""
+    """All settings, resolved. ``sources``: setting to default, a file, environment or command line. ``said``: setting
+    to what each source says of it, (source, value), the one that holds last; ``keys``: the person's own for actions."""
 
     values: Mapping[str, Value]
     sources: Mapping[str, str]
@@ -75,6 +77,7 @@ class Settings:
     warnings: tuple[SettingWarning, ...] = ()
     keys: Mapping[str, str] = field(default_factory=dict)
     task: TaskSettings = field(default_factory=TaskSettings)
+    said: Mapping[str, tuple[tuple[str, Value], ...]] = field(default_factory=dict)
 
     @property
     def model(self) -> str:
@@ -127,9 +130,11 @@ def load(
     layers.file(str(home.settings), read_file(home.settings))
     project = folder / PROJECT_FILE
     if is_trusted(home, folder) if trusted is None else trusted:
-        layers.file(str(project), read_file(project))
+        layers.file(str(project), read_file(project, personal=False))
     elif project.exists():
-        layers.warnings.append(SettingWarning(str(project), 0, "", "not used: nobody has trusted this folder yet"))
+        layers.warnings.append(
+            SettingWarning(str(project), 0, "", "not used: nobody has trusted this folder yet; /trust does")
+        )
     layers.environment(env)
     if options is not None:
         layers.options(options)
@@ -165,6 +170,7 @@ class _Layers:
         self._provider_sources: dict[str, str] = {}
         self._keys: dict[str, str] = {}
         self._task = TaskSettings()
+        self._said: dict[str, list[tuple[str, Value]]] = {}
         self.warnings: list[SettingWarning] = []
 
     def file(self, source: str, content: FileContent) -> None:
@@ -174,6 +180,8 @@ class _Layers:
         for name, keys in content.providers.items():
             self._providers.setdefault(name, {}).update(keys)
             self._provider_sources.update({f"providers.{name}.{key}": source for key in keys})
+            for key, value in keys.items():
+                self._said.setdefault(f"providers.{name}.{key}", []).append((source, value))
         self.warnings.extend(content.warnings)
 
     def environment(self, env: Mapping[str, str]) -> None:
@@ -194,7 +202,8 @@ class _Layers:
         providers = {name: self._provider(name, keys) for name, keys in self._providers.items()}
         known = {name: found for name, found in providers.items() if found is not None}
         sources = {**self._sources, **self._provider_sources}
-        return Settings(self._values, sources, known, tuple(self.warnings), self._keys, self._task)
+        said = {name: tuple(found) for name, found in self._said.items()}
+        return Settings(self._values, sources, known, tuple(self.warnings), self._keys, self._task, said)
 
     def _add(self, source: str, values: Mapping[str, Value]) -> None:
         if "model" in values:
@@ -203,6 +212,7 @@ class _Layers:
         for name, value in values.items():
             self._values[name] = value
             self._sources[name] = source
+            self._said.setdefault(name, []).append((source, value))
 
     def _provider(self, name: str, keys: Mapping[str, Value]) -> ProviderSettings | None:
         from engine.models.spec import PROVIDERS

@@ -1,19 +1,18 @@
-"""One settings file: read as far as it can be, and changed without touching the rest of it."""
+"""One settings file, read as far as it can be. `engine.settings_write` changes one."""
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine.paths import Home
 from engine.settings_keys import KEYS, PROVIDER_KEYS, Key, SettingError, Value
 from engine.settings_task import TaskSettings, read_task
+
+NOT_YOURS = "only your own settings file may set this, not a project's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,9 @@ class FileContent:
     warnings: tuple[SettingWarning, ...] = ()
 
 
-def read_file(path: Path) -> FileContent:
-    """The settings in ``path``; a missing file sets nothing. What cannot be used is a warning, the rest counts."""
+def read_file(path: Path, *, personal: bool = True) -> FileContent:
+    """The settings in ``path``; a missing file sets nothing. What cannot be used is a warning, the rest counts.
+    ``personal`` False: it is not the person's own, and may not set what concerns their screen alone."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
@@ -55,24 +55,7 @@ def read_file(path: Path) -> FileContent:
         found = re.search(r"line (\d+)", str(error))
         line = int(found[1]) if found else 0
         return FileContent(warnings=(SettingWarning(str(path), line, "", f"not used, it is not TOML: {error}"),))
-    return _Reader(str(path), text).read(data)
-
-
-def write_setting(home: Home, key: str, value: Value) -> None:
-    """Set ``key`` in the user's settings, or remove it with None. Comments and order stay; the file changes at once or
-    not at all. Raises SettingError when there is no such setting, the value does not fit or the file cannot be read."""
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
-    known = known_key(key)
-    checked = None if value is None else known.check(value)
-    path = home.settings
-    try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
-    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
-        raise SettingError(f"{path} cannot be read, so it was left alone: {error}") from error
-    _put(document, key.split("."), checked)
-    _replace(path, tomlkit.dumps(document))
+    return _Reader(str(path), text, personal).read(data)
 
 
 def known_key(name: str) -> Key:
@@ -82,6 +65,8 @@ def known_key(name: str) -> Key:
     parts = name.split(".")
     if len(parts) == 3 and parts[0] == "providers" and parts[1] and parts[2] in PROVIDER_KEYS:
         return PROVIDER_KEYS[parts[2]]
+    if len(parts) == 2 and parts[0] == "keys" and parts[1]:
+        return Key(name, str, "", "keys that do it, parted by commas", group="keys", personal=True)
     raise SettingError(f"there is no setting {name!r}{_near(name, KEYS)}")
 
 
@@ -107,9 +92,10 @@ def line_of(text: str, key: str) -> int:
 class _Reader:
     """Sorts the data of one file into values and warnings."""
 
-    def __init__(self, source: str, text: str) -> None:
+    def __init__(self, source: str, text: str, personal: bool) -> None:
         self._source = source
         self._text = text
+        self._personal = personal
         self._warnings: list[SettingWarning] = []
 
     def read(self, data: dict[str, Any]) -> FileContent:
@@ -124,6 +110,9 @@ class _Reader:
         """Action to keys; whether there is such an action and such a key is for the screens to say."""
         if not isinstance(data, dict):
             self._refuse("keys", "must be a table: [keys]")
+            return {}
+        if data and not self._personal:
+            self._refuse("keys", NOT_YOURS)
             return {}
         for action in [name for name, keys in data.items() if not isinstance(keys, str)]:
             self._refuse(f"keys.{action}", 'must be text such as "ctrl+g"')
@@ -149,6 +138,9 @@ class _Reader:
         if key is None:
             known = PROVIDER_KEYS if shown.startswith("providers.") else KEYS
             self._refuse(shown, f"there is no such setting{_near(name, known)}")
+            return
+        if key.personal and not self._personal:
+            self._refuse(shown, NOT_YOURS)
             return
         try:
             values[name] = key.check(value)
@@ -178,35 +170,3 @@ def _near(name: str, known: Mapping[str, Key]) -> str:
 
 def _dotted(text: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in text.split("."))
-
-
-def _put(document: Any, parts: list[str], value: Value) -> None:
-    import tomlkit
-
-    table = document
-    for part in parts[:-1]:
-        if part not in table:
-            if value is None:
-                return
-            table[part] = tomlkit.table()
-        table = table[part]
-        if not isinstance(table, dict):
-            raise SettingError(f"{part!r} is no table in the file")
-    if value is None:
-        table.pop(parts[-1], None)
-    else:
-        table[parts[-1]] = value
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write ``text`` beside ``path`` and move it there, so that no reader ever sees half of it."""
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".new")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -15,7 +15,9 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One setting. ``option``: the field of EngineOptions that overrides it. Numbers must be more than 0."""
+    """One setting. ``option``: the field of EngineOptions that overrides it. Numbers must be more than 0. ``group``:
+    what it is about. ``personal``: it concerns the person's own screen, so that no project may set it; a change is seen
+    at once."""
 
     name: str
     kind: type[str] | type[int] | type[float] | type[bool]
@@ -23,11 +25,20 @@ class Key:
     meaning: str
     choices: tuple[str, ...] = ()
     option: str = ""
+    group: str = ""
+    personal: bool = False
 
     @property
     def env(self) -> str:
         """The environment variable that sets it: ``limits.turns`` is AGENT_TUI_LIMITS_TURNS."""
         return ENV_PREFIX + self.name.replace(".", "_").upper()
+
+    @property
+    def may_be(self) -> str:
+        """What it may be, in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        return _WORDS[self.kind] + (" more than 0" if self.kind in (int, float) else "")
 
     def check(self, value: object) -> Value:
         """``value`` as this setting holds it, or SettingError."""
@@ -59,11 +70,16 @@ class Key:
 _WORDS: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 _BOOLS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
+MODEL, APPROVALS, LIMITS, WINDOW, LOOK, ATTENTION = (
+    "model", "approvals & sandbox", "limits", "compaction", "look", "attention",
+)  # fmt: skip
+
 KEYS: dict[str, Key] = {
     key.name: key
     for key in (
-        Key("model", str, "", "provider/model of new sessions; empty: the best that is found", option="model"),
-        Key("base_url", str, "", "server of that model, where it is not the provider's own", option="base_url"),
+        Key("model", str, "", "provider/model of new sessions; empty: the best that is found", (), "model", MODEL),
+        Key("base_url", str, "", "server of that model, where it is not the provider's own", (), "base_url", MODEL),
+        Key("context_window", int, None, "tokens, instead of what is known of the model", (), "context_window", MODEL),
         Key(
             "approve",
             str,
@@ -71,27 +87,54 @@ KEYS: dict[str, Key] = {
             "what happens when the gate would ask; empty: ask in the workbench, rules in run",
             ("ask", "deny", "rules", "sandboxed"),
             "approve",
+            APPROVALS,
         ),
-        Key("sandbox", str, "", "backend that contains processes; empty: the best that works", option="sandbox"),
-        Key("theme", str, "", "name of the theme; empty: the first of ours", option="theme"),
-        Key("context_window", int, None, "tokens, instead of what is known of the model", option="context_window"),
-        Key("compaction", str, "auto", "auto: make room as the window fills; off: only when asked", ("auto", "off")),
-        Key("limits.turns", int, None, "turns of one run", option="max_turns"),
-        Key("limits.tool_calls", int, None, "tool calls of one run", option="max_tool_calls"),
-        Key("limits.tokens", int, None, "tokens of one run, prompt and answers", option="max_tokens"),
-        Key("limits.cost", float, None, "USD of one run", option="max_cost"),
+        Key(
+            "sandbox",
+            str,
+            "",
+            "backend that contains processes; empty: the best that works",
+            ("bwrap", "bare"),
+            "sandbox",
+            APPROVALS,
+        ),
+        Key("limits.turns", int, None, "turns of one run", (), "max_turns", LIMITS),
+        Key("limits.tool_calls", int, None, "tool calls of one run", (), "max_tool_calls", LIMITS),
+        Key("limits.tokens", int, None, "tokens of one run, prompt and answers", (), "max_tokens", LIMITS),
+        Key("limits.cost", float, None, "USD of one run", (), "max_cost", LIMITS),
         Key(
             "limits.seconds",
             float,
             None,
             "seconds of work in one run, waiting for people left out",
-            option="max_seconds",
+            (),
+            "max_seconds",
+            LIMITS,
         ),
-        Key("limits.repeats", int, 5, "times the very same call may follow itself"),
-        Key("ui.animations", bool, True, "let things move on screen"),
-        Key("ui.title", bool, True, "say in the terminal's title how things stand"),
-        Key("ui.bell", bool, True, "ring when something waits for you and you look elsewhere"),
-        Key("ui.notify", bool, True, "ask the terminal for a desktop notification then"),
+        Key("limits.repeats", int, 5, "times the very same call may follow itself", group=LIMITS),
+        Key(
+            "compaction",
+            str,
+            "auto",
+            "auto: make room as the window fills; off: only when asked",
+            ("auto", "off"),
+            "",
+            WINDOW,
+        ),
+        Key("theme", str, "", "name of the theme; empty: the first of ours", (), "theme", LOOK, personal=True),
+        Key("ui.animations", bool, True, "let things move on screen", group=LOOK, personal=True),
+        Key("ui.title", bool, True, "say in the terminal's title how things stand", group=ATTENTION, personal=True),
+        Key(
+            "ui.bell",
+            bool,
+            True,
+            "ring when something waits for you and you look elsewhere",
+            group=ATTENTION,
+            personal=True,
+        ),
+        Key(
+            "ui.notify", bool, True, "ask the terminal for a desktop notification then", group=ATTENTION, personal=True
+        ),
     )
 }
 

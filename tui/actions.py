@@ -153,6 +153,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("memory", "What is remembered from session to session", SESSION, ("f5",), slash="memory"),
     Action("uncompact", "Take the newest compaction back", SESSION, slash="uncompact"),
     Action("refresh_prompt", "Render the prompt anew with today's tools, skills and rules", SESSION, slash="refresh"),
+    Action("settings", "Settings: every value, where it comes from, and the keys", APP, ("f6",), slash="settings"),
     Action("change_theme", "Change the colours", APP, slash="theme", argument="NAME", place="app"),
     Action("setup", "Setup: models found, sandbox, colours", APP, slash="setup"),
     Action("trust", "Trust the project files of this folder, or take it back", APP, slash="trust"),
@@ -186,6 +187,8 @@ NAMES = {
     "left": "Left",
     "right": "Right",
     "space": "Space",
+    "delete": "Del",
+    "backspace": "Backspace",
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "home": "Home",
@@ -227,8 +230,8 @@ def bindings(place: Literal["screen", "app"]) -> list[BindingType]:
                 Binding(always, call, action.title, show=False, priority=place == "app" or action.first, id=action.name)
             )
         if typed:
-            # The id is what a person's own keys go by; those of an action take the place of the first of its bindings.
-            made.append(Binding(typed, call, action.title, show=False, id=None if always else action.name))
+            # The id is what a person's own keys go by: they take the place of all an action has.
+            made.append(Binding(typed, call, action.title, show=False, id=action.name))
     return made
 
 

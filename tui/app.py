@@ -16,11 +16,11 @@ from textual.message import Message
 import themes
 from engine.commands import OpenSession
 from engine.settings import SettingError, write_setting
-from tui.actions import ACTIONS, BY_SLASH, CHOSEN, bindings
+from tui import preferences
+from tui.actions import BY_SLASH, bindings
 from tui.asking import Asking
 from tui.attention import Attention
 from tui.bridge import FRAME
-from tui.keymap import keymap
 from tui.link import Factory, Link
 from tui.presenting import Presenter
 from tui.screens.workbench import Workbench
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.queries import Query
     from tui.autopilot import Autopilot
+    from tui.keymap import Keymap
     from tui.link import Told
     from tui.session_tabs import Tab
 
@@ -71,6 +72,8 @@ class WorkbenchApp(Themed):
     COMMANDS = {_provider}  # noqa: RUF012
     NOTIFICATION_TIMEOUT = 4
 
+    keymap: Keymap
+
     def __init__(
         self,
         factory: Factory,
@@ -91,10 +94,7 @@ class WorkbenchApp(Themed):
         self.leaving = False
         self._hung_up = False
         self.attention = Attention(self._to_terminal, self.ui_settings, os.environ.get("TERM", ""))
-        self.keymap = keymap(self.ui_settings.keys, ACTIONS)
-        CHOSEN.clear()
-        CHOSEN.update(self.keymap.keys)
-        self.set_keymap(self.keymap.bound())
+        preferences.bind(self, self.ui_settings.keys)
         self.bench = Workbench(self)
 
     def get_default_screen(self) -> Screen[Any]:
@@ -252,6 +252,8 @@ class WorkbenchApp(Themed):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)):
             self.presenter.typed()
+            if isinstance(event, events.Key) and await preferences.took(self, event.key):
+                return
         await super().on_event(event)
 
     def answer(self) -> None:

@@ -42,6 +42,13 @@ class Attention:
         if self.able and self.settings.title:
             self.write(SAVE_TITLE)
 
+    def change(self, settings: UiSettings) -> None:
+        """A person changed what they want: a title that is no longer wanted is given back."""
+        before, self.settings = self.settings, settings
+        if self.able and before.title != settings.title:
+            self.write(SAVE_TITLE if settings.title else RESTORE_TITLE)
+            self._title = ""
+
     def follow(self, states: Mapping[str, TaskState], shown: str, looking: bool) -> None:
         """``states`` of the open sessions that changed, the one that is ``shown``; ``looking``: whether the terminal
         has the person's eyes, as far as it says so."""

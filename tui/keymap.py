@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from textual.keys import _character_to_key, key_to_character
+
 from tui.actions import Action, key_name
 
 # What a terminal can send: held keys, then a name or a character as Textual calls it.
@@ -18,10 +20,14 @@ _KEPT = {"ctrl+q": "quit", "ctrl+p": "command_palette"}
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """``keys``: action to the keys that do it instead of its own. ``problems``: what could not be used and why."""
+    """``keys``: action to the keys that do it instead of its own. ``refused``: what could not be used and why."""
 
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    problems: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return tuple(f"[keys] {name}: {problem}" for name, problem in self.refused.items())
 
     def of(self, action: Action) -> tuple[str, ...]:
         """The keys that do ``action`` now, the first is the one to show."""
@@ -34,19 +40,32 @@ class Keymap:
 
 def keymap(wanted: Mapping[str, str], actions: Iterable[Action]) -> Keymap:
     """The keymap that ``wanted`` (action name to keys, separated by commas) comes to."""
-    known = {action.name: action for action in actions if action.place != "widget"}
+    every = tuple(actions)
+    known = {action.name: action for action in every if action.place != "widget"}
     keys: dict[str, tuple[str, ...]] = {}
-    problems: list[str] = []
-    taken = {key: action.name for action in known.values() if action.name not in wanted for key in action.keys}
+    refused: dict[str, str] = {}
+    taken = {key: act.name for act in every if act.name not in wanted for key in act.keys + act.typed}
     for name, text in wanted.items():
         chosen = tuple(_normal(key) for key in text.split(",") if key.strip())
         if problem := _problem(name, chosen, known, taken):
-            problems.append(f"[keys] {name}: {problem}")
-            taken.update(dict.fromkeys(known[name].keys, name) if name in known else {})
+            refused[name] = problem
+            taken.update(dict.fromkeys(known[name].keys + known[name].typed, name) if name in known else {})
             continue
         keys[name] = chosen
         taken.update(dict.fromkeys(chosen, name))
-    return Keymap(keys, tuple(problems))
+    return Keymap(keys, refused)
+
+
+def refusal(name: str, key: str, wanted: Mapping[str, str], actions: Iterable[Action]) -> str:
+    """Why ``key`` cannot do the action ``name`` beside what is ``wanted`` of the others; empty when it can."""
+    others = {other: keys for other, keys in wanted.items() if other != name}
+    return keymap({**others, name: key}, actions).refused.get(name, "")
+
+
+def written(key: str) -> str:
+    """A key as a person would write it into the file: the character itself where it is one."""
+    character = _character(key)
+    return character if character not in ("", " ", ",", "+") else key
 
 
 def _problem(name: str, keys: tuple[str, ...], known: Mapping[str, Action], taken: Mapping[str, str]) -> str:
@@ -71,9 +90,16 @@ def _problem(name: str, keys: tuple[str, ...], known: Mapping[str, Action], take
 
 def _is_typed(key: str) -> bool:
     """Whether pressing it writes a character or edits the line being written."""
-    return len(key) == 1 or key in _EDITING
+    return bool(_character(key)) or key in _EDITING
+
+
+def _character(key: str) -> str:
+    """What the key writes, '' for one that writes nothing."""
+    character = key_to_character(key) or ""
+    return character if character.isprintable() else ""
 
 
 def _normal(key: str) -> str:
+    """The key as Textual calls it."""
     key = key.strip()
-    return key if len(key) == 1 else key.lower().replace(" ", "")
+    return _character_to_key(key) if len(key) == 1 else key.lower().replace(" ", "")

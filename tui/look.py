@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rich.console import Console
 from rich.style import Style
@@ -92,6 +93,12 @@ def one_line(text: str, limit: int = 400) -> str:
     """``text`` on one line: runs of white space become one space, control characters their pictures."""
     joined = " ".join(text[:limit].split())
     return "".join(c if c.isprintable() or c == "\u200d" else "\N{SYMBOL FOR SUBSTITUTE}" for c in joined)
+
+
+def homely(path: str) -> str:
+    """A path on one line, the home folder as ``~``."""
+    home = str(Path.home())
+    return one_line("~" + path[len(home) :] if path == home or path.startswith(home + "/") else path)
 
 
 def bar(share: float, width: int, look: Look, mark: float | None = None) -> Text:

@@ -3,7 +3,7 @@ the first frame pays only for what it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -69,6 +69,13 @@ def memory(
     from tui.screens.memory import MemoryScreen
 
     return MemoryScreen(ask, folder, send, seq)
+
+
+def settings(ask: Ask, folder: str, session: Callable[[], Mapping[str, object]]) -> Screen[None]:
+    """The settings as they hold in ``folder``; ``session``: what the open session has instead."""
+    from tui.screens.settings import SettingsScreen
+
+    return SettingsScreen(ask, folder, session)
 
 
 def sessions(ask: Ask, folder: str = "", enter: Literal["open", "play"] = "open") -> Screen[str | None]:

@@ -47,11 +47,15 @@ class Themed(App[str]):
         self._stop_following: Callable[[], None] = lambda: None
         self.theme_problems = self.load_themes()
         self.ui_settings = settings = ui_settings(self.home, env)
-        wanted = (name for name in (theme, settings.theme) if name in self.available_themes)
-        self.theme = next(wanted, themes.default_name(env))
+        self._default_theme = themes.default_name(env)
+        self.put_on(theme, settings.theme)
         if not settings.animations:
             self.animation_level = "none"
         self._signs = signs_for(env)
+
+    def put_on(self, *wanted: str) -> None:
+        """The first theme of these that there is, else what fits the terminal."""
+        self.theme = next((name for name in wanted if name in self.available_themes), self._default_theme)
 
     def get_driver_class(self) -> type[Driver]:
         """Ours where Textual would take its own for this system's terminals."""

@@ -12,30 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from engine.settings import Settings
 
-STARTING_FILE = """\
-# Settings of agent-tui. `agent-tui config show` lists every setting with its meaning and present value.
-# Take away the # of a line to use it.
-
-# model = "anthropic/claude-sonnet-5-5"
-# approve = "ask"            # ask, deny, rules or sandboxed
-
-[limits]
-# turns = 50
-# cost = 2.0                 # USD of one run
-
-# [task]
-# done_when = ["tests_pass == true", "todo_open == 0"]  # judged by code; best in a project's own .agent-tui/config.toml
-
-# [keys]
-# copy = "f7"                # any action of `agent-tui` by the key you like
-
-# A provider of your own: its models are then called house/MODEL.
-# [providers.house]
-# wire = "openai-chat"       # openai-chat, openai or anthropic
-# base_url = "https://models.example.com/v1"
-# key_env = "HOUSE_API_KEY"  # the variable that holds the key, never the key itself
-"""
-
 
 def add_parser(sub: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = sub.add_parser(
@@ -85,14 +61,12 @@ def edit_settings(args: argparse.Namespace) -> int:
     Returns the editor's exit code, or 1 with the reason on stderr.
     """
     from engine.paths import Home
+    from engine.settings_view import ready_file
     from sandbox.editor import NoEditorError, open_editor
 
     path = Home.here().settings
     try:
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(STARTING_FILE, encoding="utf-8")
-        code = open_editor(path)
+        code = open_editor(ready_file(Home.here()))
     except (OSError, NoEditorError) as error:
         print(f"agent-tui: {path} could not be opened: {error}", file=sys.stderr)
         return 1
@@ -137,13 +111,15 @@ def _as_data(settings: Settings) -> dict[str, Any]:
 
 
 def _as_text(settings: Settings) -> str:
+    from engine.settings import ENVIRONMENT
     from engine.settings_keys import KEYS
 
     values = {name: _shown(settings.values[name]) for name in KEYS}
     wide_name, wide_value = max(map(len, values)), max(map(len, values.values()))
     lines = []
     for name, key in KEYS.items():
-        lines.append(f"{name:<{wide_name}}  {values[name]:<{wide_value}}  {settings.sources[name]}")
+        source = f"{ENVIRONMENT} {key.env}" if settings.sources[name] == ENVIRONMENT else settings.sources[name]
+        lines.append(f"{name:<{wide_name}}  {values[name]:<{wide_value}}  {source}")
         lines.append(f"{'':<{wide_name}}  {key.meaning}{' (' + ', '.join(key.choices) + ')' if key.choices else ''}")
     for name, provider in settings.providers.items():
         lines.append(

@@ -11,7 +11,8 @@ import pytest
 from engine.commands import OpenSession, SendMessage
 from engine.handle import EngineHandle
 from engine.options import EngineOptions
-from engine.queries import CompleteFiles, ListSessions, LoadSession, Survey
+from engine.queries import CompleteFiles, ListSessions, LoadSession, SettingsFile, ShowSettings, Survey, WriteSetting
+from engine.settings import SettingError
 
 SCRIPT = """
 [[turn]]
@@ -93,6 +94,20 @@ def test_queries_are_answered_beside_the_work(options: EngineOptions) -> None:
     loaded = handle.query(LoadSession(row.id)).result(30)
     assert [e.type for e in loaded.events].count("user_message") == 1
     assert handle.query(Survey()).result(30).chosen == options.model
+    handle.close()
+
+
+def test_settings_are_shown_and_written(options: EngineOptions, tmp_path: Path) -> None:
+    handle = EngineHandle(options)
+    handle.start()
+    file = handle.query(SettingsFile()).result(30)
+    assert file == tmp_path / "home" / "config" / "config.toml" and file.read_text().startswith("# Settings")
+    handle.query(WriteSetting("limits.turns", 9)).result(30)
+    shown = {row.name: row for row in handle.query(ShowSettings(str(options.cwd))).result(30).rows}
+    assert (shown["limits.turns"].value, shown["limits.turns"].source) == (9, "user")
+    assert (shown["model"].value, shown["model"].source) == (options.model, "command line")
+    with pytest.raises(SettingError, match="must be more than 0"):
+        handle.query(WriteSetting("limits.turns", -1)).result(30)
     handle.close()
 
 

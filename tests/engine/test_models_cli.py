@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from engine import settings_view
 from engine.cli import config, models
 from engine.logging_setup import MASK, redact, set_up_logging
 from engine.models import discovery, spec
@@ -122,7 +123,7 @@ def test_config_edit_opens_the_file_and_says_what_cannot_be_used(
 
 def test_the_starting_file_is_valid_when_every_line_is_used(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     home.config.mkdir(parents=True)
-    lines = config.STARTING_FILE.splitlines()[3:]
+    lines = settings_view.STARTING_FILE.splitlines()[3:]
     home.settings.write_text("\n".join(line.removeprefix("# ") for line in lines if "A provider of" not in line))
     assert run("config", "show", "--json") == 0
     assert json.loads(capsys.readouterr().out)["warnings"] == []

@@ -29,7 +29,8 @@ SURVEY = SurveyResult(
 
 class FakeHandle(EngineHandle):
     """Opens session ``s1`` (then ``s2``, …) when told to. `tell` appends a stored event and publishes the new state,
-    as the engine does; `show` publishes a live one. ``state`` is that of the session opened last."""
+    as the engine does; `show` publishes a live one. An answer that is a function is asked with the query. ``state`` is
+    that of the session opened last."""
 
     def __init__(self, options: EngineOptions | None = None) -> None:
         super().__init__(options or EngineOptions(cwd=Path("/src/shop")))
@@ -63,6 +64,11 @@ class FakeHandle(EngineHandle):
         self.asked.append(query)
         future: Future[Any] = Future()
         answer = self.answers.get(type(query))
+        if callable(answer):
+            try:
+                answer = answer(query)
+            except Exception as error:
+                answer = error
         if isinstance(answer, Exception):
             future.set_exception(answer)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from engine import events as ev
 from engine import queries as q
 from engine.options import EngineOptions
+from engine.settings_keys import KEYS
+from engine.settings_shown import SettingProblem, SettingRow, SettingSaid, SettingsShown
 from tests.tui.fake_engine import FakeHandle
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
@@ -224,8 +226,49 @@ POINTS = q.RewindChoices(
 CHANGES = q.RewindFiles((("shop/amount.py", "changed"), ("shop/notes [b].md", "created"), ("old.py", "deleted")))
 
 
+HOME = "/home/ada/.config/agent-tui/config.toml"
+
+
+def settings() -> SettingsShown:
+    """Some of the settings, each from another place, and something that is not used."""
+    rows = {name: settings_row(name) for name in KEYS}
+    rows["theme"] = replace(
+        rows["theme"], value="lamplight", source="user", said=(SettingSaid("user", f"{HOME}:2", "lamplight"),)
+    )
+    rows["limits.turns"] = replace(
+        rows["limits.turns"],
+        value=60,
+        source="environment",
+        said=(SettingSaid("user", f"{HOME}:9", 40), SettingSaid("environment", "AGENT_TUI_LIMITS_TURNS", 60)),
+    )
+    rows["limits.cost"] = replace(
+        rows["limits.cost"],
+        value=2.0,
+        source="project",
+        said=(SettingSaid("project", "/src/shop/.agent-tui/config.toml:4", 2.0),),
+    )
+    problem = SettingProblem(HOME, 3, "modle", "not used: there is no such setting; did you mean model?")
+    return SettingsShown(tuple(rows.values()), (problem,), {"help": ("f7", 12)}, HOME)
+
+
+def settings_row(name: str) -> SettingRow:
+    key = KEYS[name]
+    return SettingRow(
+        name,
+        key.group,
+        key.meaning,
+        key.may_be,
+        key.default,
+        "default",
+        key.default,
+        choices=key.choices,
+        switch=key.kind is bool,
+        at_once=key.personal,
+    )
+
+
 class StoryHandle(FakeHandle):
-    """A fake engine that knows the story; an answer that is a function is asked with the query."""
+    """A fake engine that knows the story."""
 
     def __init__(self, past: list[ev.Event] | None = None) -> None:
         super().__init__(EngineOptions(cwd=FOLDER))
@@ -239,15 +282,8 @@ class StoryHandle(FakeHandle):
             q.InspectCompaction: COMPACTION,
             q.Simulate: COSTS,
             q.ListMemories: MEMORIES,
+            q.ShowSettings: settings(),
             q.RewindPoints: POINTS,
             q.RewindPreview: CHANGES,
             q.TryRule: q.RuleTrial(("pip install hypothesis", "pip install ruff")),
         }
-
-    def query(self, query: q.Query) -> Future[Any]:
-        future = super().query(query)
-        if not callable(answer := future.result()):
-            return future
-        answered: Future[Any] = Future()
-        answered.set_result(answer(query))
-        return answered

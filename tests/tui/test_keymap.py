@@ -37,6 +37,22 @@ async def test_a_chosen_key_does_it_and_the_old_one_does_not(tmp_path: Path) -> 
         assert bench.app.bench.composer.text == "T"
 
 
+async def test_a_chosen_key_works_while_a_message_is_typed(tmp_path: Path) -> None:
+    write(tmp_path, 'tab_todo = "f7"\ntab_cache = "ctrl+k"\ntab_task = "T"')
+    async with workbench(tmp_path, real=True) as bench:
+        await bench.until(lambda: bench.app.bench.composer.is_mounted, "the composer")
+        await bench.pilot.press("a", "b", "home", "f7")
+        await bench.until(lambda: bench.app.bench.tab == "todo", "a function key")
+        await bench.pilot.press("i", "ctrl+k")
+        await bench.until(lambda: bench.app.bench.tab == "cache", "a key the composer has a use for")
+        assert bench.app.bench.composer.text == "ab"
+        await bench.pilot.press("2")
+        await bench.pilot.pause()
+        assert bench.app.bench.tab == "cache", "the letter it had does it no more"
+        await bench.pilot.press("T")
+        await bench.until(lambda: bench.app.bench.tab == "task", "its new letter does")
+
+
 @pytest.mark.parametrize(
     ("name", "keys", "said"),
     [
@@ -47,6 +63,9 @@ async def test_a_chosen_key_does_it_and_the_old_one_does_not(tmp_path: Path) -> 
         ("inspector", "enter", "a character people type"),
         ("help", "ctrl+q", "stays with quit"),
         ("help", "f2", "does inspector already"),
+        ("help", "?", "a character people type"),
+        ("copy", "?", "does help already"),
+        ("inspector", "alt+enter", "does follow_up already"),
     ],
 )
 def test_what_cannot_work_is_refused_with_a_reason(name: str, keys: str, said: str) -> None:

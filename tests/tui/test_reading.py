@@ -15,6 +15,7 @@ from engine.options import EngineOptions
 from sandbox.clipboard import copy
 from sandbox.editor import open_editor
 from tests.tui.bench import Bench, workbench
+from tui.editor import open_file
 from tui.transcript.kinds import Note, Said, Tool
 from tui.transcript.parts import parts_of
 from tui.transcript.view import Transcript
@@ -90,7 +91,7 @@ async def test_a_file_named_in_the_block_opens_at_its_line(tmp_path: Path, monke
         bench.app.bench.action_open_place()
         await bench.until(lambda: "b.py:3" in bench.screen_text(), "the files are listed")
         assert "a.py:12" in bench.screen_text()
-        bench.app.bench._edit(tmp_path / "a.py", 12)
+        assert not open_file(bench.app, tmp_path / "a.py", 12)
         # Without a terminal of its own the app cannot step aside, and says so instead of failing.
         await bench.until(lambda: said(bench), "what came of it is said")
 

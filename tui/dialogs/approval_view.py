@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from tui.dialogs.exact import Ink, concerns, exact_lines, flowing
 from tui.diff import diff_lines, stat_text
-from tui.look import one_line, spread
+from tui.look import homely, one_line, spread
 from tui.transcript.look import UNDERLINE, Look
 
 if TYPE_CHECKING:
@@ -55,12 +54,6 @@ def risk_word(risk: str, look: Look) -> Text:
     return Text(f"{signs.todo if risk == 'low' else signs.risk} {word}", style)
 
 
-def folder(path: str) -> str:
-    """A folder on one line, the home folder as ``~``."""
-    home = str(Path.home())
-    return one_line("~" + path[len(home) :] if path == home or path.startswith(home + "/") else path)
-
-
 def head(request: ApprovalRequested, width: int, look: Look) -> Text:
     """One line: who asks, where, how risky."""
     roles = look.roles
@@ -68,7 +61,7 @@ def head(request: ApprovalRequested, width: int, look: Look) -> Text:
     if request.diff:
         left.append(f"  {stat_text(request.diff)}", roles.text)
     left.append("  in ", roles.muted)
-    left.append(folder(request.cwd), roles.text)
+    left.append(homely(request.cwd), roles.text)
     return spread(left, risk_word(request.risk, look), width, look.signs.ellipsis)
 
 

@@ -18,14 +18,25 @@ if TYPE_CHECKING:
 
 
 class AskText(ModalScreen[str | None]):
-    """Dismisses with the text, or None. ``check`` returns what is wrong with it, '' when nothing is."""
+    """Dismisses with the text, or None. ``check`` returns what is wrong with it, '' when nothing is; with ``at_once``
+    it is said while the person types, else when they are done."""
 
     CSS_PATH = themes.stylesheet("ask_text")
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (12, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
 
-    def __init__(self, title: str, value: str, help: str, check: Callable[[str], str] | None = None) -> None:
+    def __init__(
+        self,
+        title: str,
+        value: str,
+        help: str,
+        check: Callable[[str], str] | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
         super().__init__()
         self._title, self._value, self._help, self._check = title, value, help, check
+        self._at_once = at_once
 
     def compose(self) -> ComposeResult:
         with Vertical(id="ask"):
@@ -35,14 +46,21 @@ class AskText(ModalScreen[str | None]):
             yield line
             yield Static(Text(self._help), id="ask-help")
 
+    def on_input_changed(self, message: Input.Changed) -> None:
+        if self._at_once:
+            self._is_right(message.value.strip())
+
     def on_input_submitted(self, message: Input.Submitted) -> None:
         text = message.value.strip()
-        wrong = self._check(text) if self._check else ""
-        if wrong:
-            self.query_one("#ask-help", Static).update(Text(wrong))
-            self.add_class("-wrong")
-        else:
+        if self._is_right(text):
             self.dismiss(text)
+
+    def _is_right(self, text: str) -> bool:
+        """Whether it can be taken; if not, why stands where the help was."""
+        wrong = self._check(text) if self._check else ""
+        self.query_one("#ask-help", Static).update(Text(wrong or self._help))
+        self.set_class(bool(wrong), "-wrong")
+        return not wrong
 
     def action_cancel(self) -> None:
         self.dismiss(None)

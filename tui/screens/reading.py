@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
+from tui.editor import open_file
 from tui.format import plural
 
 if TYPE_CHECKING:
@@ -78,24 +79,12 @@ class Reading(Screen[None]):
         if not found:
             self.bench.say("No file that exists is named here. [ and ] select a block.")
         elif len(found) == 1:
-            self._edit(*found[0])
+            open_file(self.bench, *found[0])
         else:
-            choices: list[Any] = [(_place(path, line, folder), partial(self._edit, path, line)) for path, line in found]
+            choices: list[Any] = [
+                (_place(path, line, folder), partial(open_file, self.bench, path, line)) for path, line in found
+            ]
             self.bench.search_commands(choices, placeholder="Open in the editor")
-
-    def _edit(self, path: Path, line: int) -> None:
-        from textual.app import SuspendNotSupported
-
-        from engine.desk import NoEditorError, edit
-
-        try:
-            with self.bench.suspend():
-                code = edit(path, line)
-        except (NoEditorError, SuspendNotSupported) as error:
-            self.bench.say(str(error) or "There is no terminal to open an editor in.", warn=True)
-            return
-        if code:
-            self.bench.say(f"The editor ended with code {code}.", warn=True)
 
 
 def _place(path: Path, line: int, folder: Path) -> str:

@@ -57,6 +57,14 @@ class SessionActions(Base):
             newest = lambda: tab.state.seq if tab.state else 0  # noqa: E731
             self.app.push_screen(slots.memory(self.bench.ask, folder, link.sender(), newest))
 
+    def action_settings(self) -> None:
+        """Every setting as it holds in the folder of the session."""
+        from tui.settings.rows import of_session
+
+        link = self.bench.link
+        folder = (link.state.cwd if link.state else "") or str(self.bench.options.cwd)
+        self.app.push_screen(slots.settings(self.bench.ask, folder, lambda: of_session(link.state)))
+
     def action_rewind(self) -> None:
         """Where to go back to; not while the agent works."""
         link = self.bench.link
