@@ -35,6 +35,9 @@ class Situation:
 # Keys a person chose instead of an action's own, by its name; filled once, when the app starts (see `tui.keymap`).
 CHOSEN: dict[str, tuple[str, ...]] = {}
 
+BESIDE = ("task", "todo", "cache", "approvals", "tools")
+"""Where one can be beside the transcript."""
+
 Test = Callable[[Situation], bool]
 
 
@@ -123,6 +126,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("tab_cache", "Show the cache", SEE, ("alt+4",), ("4",), call="tab('cache')"),
     Action("tab_approvals", "Show the approvals", SEE, ("alt+5",), ("5",), call="tab('approvals')"),
     Action("tab_tools", "Show the tools", SEE, ("alt+6",), ("6",), call="tab('tools')"),
+    Action("hide_pane", "Put the pane you are in away; its number brings it back", SEE, typed=("h",), hint="hide",
+           when=lambda s: s.focus in BESIDE and not s.narrow and not s.editing),
+    Action("toggle_beside", "Put everything beside the transcript away, or back", SEE, ("alt+0",), ("0",)),
+    Action("widen", "Widen the column beside the transcript", SEE, typed=("less_than_sign",), hint="wider",
+           call="resize_column(1)", when=lambda s: s.focus in BESIDE and not s.narrow and not s.editing),
+    Action("slim", "Make the column beside the transcript narrower", SEE, typed=("greater_than_sign",), hint="narrower",
+           call="resize_column(-1)", when=lambda s: s.focus in BESIDE and not s.narrow and not s.editing),
+    Action("raise_pane", "Give the pane you are in more lines", SEE, typed=("plus",), call="resize_pane(1)"),
+    Action("lower_pane", "Give the pane you are in fewer lines; the todo list gets them", SEE, typed=("minus",),
+           call="resize_pane(-1)"),
+    Action("reset_panes", "Put all panes back, as wide and as high as they were at first", SEE),
     Action("inspector", "Inspect what was sent to the model, and what of it was cached", SEE, ("f2",),
            hint="inspector", when=_always, slash="inspect"),
     Action("replay", "Replay this session", SESSION, ("f3",), hint="replay", when=lambda s: not s.running,
@@ -170,6 +184,8 @@ NAMES = {
     "escape": "Esc",
     "question_mark": "?",
     "slash": "/",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "enter": "Enter",
     "tab": "Tab",
     "up": "Up",

@@ -13,7 +13,9 @@ from textual.screen import Screen
 from engine.commands import Compact, EditTodo, Interrupt, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
 from tui import slots
 from tui.actions import Situation, bindings
+from tui.keeping import Keeping
 from tui.screens.midrun_actions import MidrunActions
+from tui.screens.pane_actions import PaneActions
 from tui.screens.reading import Reading
 from tui.screens.session_actions import SessionActions
 from tui.widgets.approvals import ApprovalsPane
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 SIDE_TABS = ("task", "todo", "cache", "approvals")
 
 
-class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
+class Workbench(SessionActions, MidrunActions, PaneActions, Reading, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
@@ -59,6 +61,8 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
         self.tools_pane = ToolsPane(look, id="tools")
         self.queue, self.banners, self.keys = QueueStrip(look), Banners(look), KeysLine(look)
         self.tab = TABS[0]
+        self.keeping = Keeping(lambda why: app.say(why, warn=True))
+        self.recall_panes(app.home)
         self._taking_back: dict[str, str] = {}
         self._own_runs = False
 
@@ -201,6 +205,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     def action_tab(self, name: str) -> None:
         """Show a pane (narrow) and go to it."""
         changed = name != self.tab
+        self.bring_back(name)
         for tab in TABS:
             self.set_class(tab == name, f"-tab-{tab}")
         self.set_class(name in SIDE_TABS, "-side")
