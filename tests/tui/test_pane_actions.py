@@ -84,6 +84,7 @@ async def test_a_pane_is_lowered_and_the_todo_list_takes_the_lines(tmp_path: Pat
         await bench.pilot.press("minus", "minus")
         await bench.until(lambda: bench_.task_pane.size.height == task - 2, "lower")
         assert bench_.todo_pane.size.height == todo + 2
+        await bench.until(lambda: "1 / 20  " not in bench.screen_text() and "1 / 20" in bench.screen_text(), "numbers")
         await bench.pilot.press("plus", "plus", "plus", "plus")
         await bench.until(lambda: bench_.task_pane.size.height == task, "as high as what it holds")
 
