@@ -105,6 +105,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reject_plan", "Reject the plan that waits and say why", DECIDE, ("f12",), hint="reject plan",
            when=lambda s: s.plan, slash="reject", argument="REASON"),
     Action("compose", "Type a message", TALK, typed=("i",), hint="type", when=lambda s: not s.typing and not s.editing),
+    Action("search_said", "Search what you said before, here and in other folders", TALK, ("ctrl+r",)),
     Action("edit_todo", "Edit todo.md", TALK, hint="", slash="todo"),
     Action("edit_todo_here", "Edit todo.md in the todo pane", TALK, typed=("e",), hint="edit", place="widget",
            when=lambda s: s.focus == "todo" and not s.editing, listed=False),

@@ -372,6 +372,7 @@ class WorkbenchApp(Themed):
         if not self._leaving:
             self._leaving = True
             self.bench.banners.stopping()
+            self.bench.keep_draft()
             self.run_worker(self._close_and_exit(result), group="leave")
 
     async def _close_and_exit(self, result: str) -> None:

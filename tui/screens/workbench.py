@@ -17,6 +17,7 @@ from tui.keeping import Keeping
 from tui.screens.midrun_actions import MidrunActions
 from tui.screens.pane_actions import PaneActions
 from tui.screens.reading import Reading
+from tui.screens.said_actions import SaidActions
 from tui.screens.session_actions import SessionActions
 from tui.widgets.approvals import ApprovalsPane
 from tui.widgets.banners import Banners
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 SIDE_TABS = ("task", "todo", "cache", "approvals")
 
 
-class Workbench(SessionActions, MidrunActions, PaneActions, Reading, Screen[None]):
+class Workbench(SessionActions, MidrunActions, PaneActions, SaidActions, Reading, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
@@ -88,6 +89,7 @@ class Workbench(SessionActions, MidrunActions, PaneActions, Reading, Screen[None
         transcript = await asyncio.to_thread(slots.transcript)
         self.transcript = transcript(signs=self.bench.look.signs, id="transcript")
         await self.query_one("#transcript-slot").mount(self.transcript)
+        self.run_worker(self.recall_said(), group="said")
 
     @property
     def bench(self) -> WorkbenchApp:  # type: ignore[override]

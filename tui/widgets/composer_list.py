@@ -45,6 +45,11 @@ class CompletionList(Widget):
         return bool(self._items)
 
     @property
+    def at(self) -> int:
+        """The row the mark is on, counted from 0."""
+        return self._at
+
+    @property
     def chosen(self) -> str:
         """The name of the row the mark is on."""
         return self._items[self._at][0] if self._items else ""

@@ -1,0 +1,59 @@
+"""What the workbench remembers of a person's words: they are found again by Up and by searching, and a draft that was
+not sent is there at the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from engine.said import Said
+    from tui.app import WorkbenchApp
+    from tui.keeping import Keeping
+
+    Base = Screen[None]
+else:
+    Base = object
+
+
+class SaidActions(Base):
+    """Mixed into the workbench screen, which provides ``bench``, ``composer`` and ``keeping``."""
+
+    bench: WorkbenchApp
+    composer: Any
+    keeping: Keeping
+    _taken = ""
+    _file: Said | None = None
+
+    @property
+    def said(self) -> Said:
+        """Where it is kept; made when it is first needed, after the first frame."""
+        if self._file is None:
+            from engine.said import Said
+
+            self._file = Said(self.bench.home.state, self.bench.options.cwd.absolute())
+        return self._file
+
+    async def recall_said(self) -> None:
+        """Take up what was said in earlier apps, and the draft; where one is being typed by now, Up finds the other."""
+        kept = await asyncio.to_thread(lambda: self.said.load())
+        self.composer.recall((*kept.here, kept.draft) if kept.draft else kept.here, kept.elsewhere)
+        if not kept.draft:
+            return
+        self._taken = kept.draft
+        if not self.composer.text:
+            self.composer.set_text(kept.draft)
+            self.bench.say("What you had not sent is here again. Ctrl+C clears it.")
+
+    def on_composer_said(self, message: Any) -> None:
+        self.keeping.do(partial(self.said.add, message.text))
+
+    def keep_draft(self) -> None:
+        """On leaving: what was typed and not sent."""
+        self.keeping.do(partial(self.said.keep_draft, self.composer.text, self._taken))
+
+    def action_search_said(self) -> None:
+        self.composer.search()
