@@ -121,6 +121,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("open_place", "Open a file that is named there in your editor", SEE, typed=("o",), hint="open file",
            when=lambda s: s.focus == "transcript", slash="open"),
     Action("next_pane", "Go to the next pane", SEE, ("tab",), hint="panes", when=_always, listed=False),
+    Action("jump", "Jump: letters on everything in sight, typing them goes there", SEE, ("f6",), place="app"),
     Action("tab_transcript", "Show the transcript", SEE, ("alt+1",), ("1",), call="tab('transcript')"),
     Action("tab_task", "Show the task", SEE, ("alt+2",), ("2",), call="tab('task')"),
     Action("tab_todo", "Show the todo list", SEE, ("alt+3",), ("3",), call="tab('todo')"),

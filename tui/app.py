@@ -343,6 +343,11 @@ class WorkbenchApp(Themed):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen, self.look))
 
+    def action_jump(self) -> None:
+        from tui.jump.screen import jump
+
+        jump(self, self.present)
+
     def action_help_quit(self) -> None:
         """Ctrl+C, where there is nothing to copy."""
         self.say("Esc interrupts the agent, Ctrl+Q quits.")

@@ -167,6 +167,12 @@ async def rewind(bench: Bench) -> None:
     await pressed("f4", sees="old.py")(bench)
 
 
+async def jump(bench: Bench) -> None:
+    await mid_run(bench)
+    await bench.pilot.press("f6")
+    await bench.until(lambda: type(bench.app.screen).__name__ == "JumpScreen", "jump mode")
+
+
 async def player(bench: Bench) -> None:
     await pressed("f3", sees="event  3 / ")(bench)
     await pressed("end", sees="It is mended")(bench)
@@ -189,6 +195,7 @@ SCREENS: dict[str, Scene] = {
     "compaction": inspecting("c", sees="AFTER"),
     "memory": pressed("f5", sees="prefers [short] answers"),
     "rewind": rewind,
+    "jump": jump,
     "help": pressed("f1", sees="Talk to the agent"),
     "first-run": first_run,
     "trust": trust,
@@ -197,8 +204,11 @@ SCREENS: dict[str, Scene] = {
 }
 EMPTY = {"workbench-idle", "first-run", "trust", "ask-text", "help", "palette", "question", "approval-diff"}
 NARROW = {name for name in SCREENS if name.startswith("pane-")}
-ANEW = {"palette"}
-"""Textual's own keeps the colours it was opened with; it is gone with the next key."""
+ANEW = {"palette", "jump"}
+"""Textual's own keeps the colours it was opened with, jump mode its picture; each is gone with the next key."""
+
+FROZEN = {"jump"}
+"""A resize ends it."""
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -207,11 +217,14 @@ async def test_screen(
 ) -> None:
     sizes = SIZES[:1] if screen in NARROW else SIZES
     seen: dict[Size, dict[str, Picture]] = {size: {} for size in sizes}
+    parts = [{size: seen[size]} for size in sizes] if screen in FROZEN else [seen]
     for names in ((name,) for name in THEMES) if screen in ANEW else (THEMES,):
-        await look(screen, tmp_path / names[-1], names, seen)
+        for part in parts:
+            await look(screen, tmp_path / names[-1], names, part)
     assert left_over([by_theme[themes.LIGHT] for by_theme in seen.values()]) == set()
     monkeypatch.setenv("NO_COLOR", "1")
-    await look(screen, tmp_path / COLOURLESS, (COLOURLESS,), seen)
+    for part in parts:
+        await look(screen, tmp_path / COLOURLESS, (COLOURLESS,), part)
     stored = page(seen)
     assert str(tmp_path) not in stored
     assert stored == snapshot.use_extension(Pages)
