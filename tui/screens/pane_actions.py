@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from engine.paths import Home
     from tui.app import WorkbenchApp
     from tui.keeping import Keeping
+    from tui.widgets.approvals import ApprovalsPane
+    from tui.widgets.cache import CachePane
+    from tui.widgets.task import TaskPane
+    from tui.widgets.todo import TodoPane
+    from tui.widgets.tools import ToolsPane
 
     Base = Screen[None]
 else:
@@ -36,17 +41,17 @@ class PaneActions(Base):
 
     bench: WorkbenchApp
     keeping: Keeping
-    narrow: bool
-    tab: str
     composer: Any
-    task_pane: Widget
-    todo_pane: Widget
-    cache_pane: Widget
-    approvals_pane: Widget
-    tools_pane: Widget
+    task_pane: TaskPane
+    todo_pane: TodoPane
+    cache_pane: CachePane
+    approvals_pane: ApprovalsPane
+    tools_pane: ToolsPane
 
     if TYPE_CHECKING:
 
+        @property
+        def narrow(self) -> bool: ...
         def action_tab(self, name: str) -> None: ...
         def _focus_name(self) -> str: ...
 

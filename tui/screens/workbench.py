@@ -140,7 +140,9 @@ class Workbench(SessionActions, MidrunActions, PaneActions, SaidActions, Reading
                 self._own_runs = True
             elif event.type == "person_ran":
                 self._own_runs = False
-        # What is streamed and shown once concerns the transcript alone.
+        # What is streamed and shown once concerns the transcript alone, but for what a call says while it runs.
+        if said := [event for event in events if event.type == "tool_progress"]:
+            self.tools_pane.feed(said)
         stored: list[Any] = [event for event in events if getattr(event, "seq", 0)]
         if stored:
             for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
