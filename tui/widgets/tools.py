@@ -127,6 +127,7 @@ class ToolsPane(Pane):
         super().__init__(look, id=id)
         self.log_ = ToolsLog()
         self._tick: Timer | None = None
+        self._soon: Timer | None = None
         self._drawn_at = 0.0
 
     def head(self, width: int) -> Text:
@@ -137,13 +138,17 @@ class ToolsPane(Pane):
         return tool_lines(self.log_, monotonic(), width, self.look)
 
     def feed(self, events: Iterable[AnyEvent]) -> None:
-        """Take the events of a batch; what a running call says is drawn now and then, at the latest with the tick."""
+        """Take the events of a batch; what a running call says is drawn a few times a second."""
         now, streams = monotonic(), False
         for event in events:
             self.log_.feed(event, now)
             streams = streams or event.type == "tool_progress"
-        if streams and (self._tick is None or now - self._drawn_at >= REST):
-            self.redraw()
+        if streams and self._soon is None and self.is_on_screen:
+            self._soon = self.set_timer(max(0.01, self._drawn_at + REST - now), self._stream)
+
+    def _stream(self) -> None:
+        self._soon = None
+        self.redraw()
 
     def clear(self) -> None:
         """Another session."""
