@@ -92,6 +92,7 @@ KEYS: dict[str, Key] = {
         Key("ui.title", bool, True, "say in the terminal's title how things stand"),
         Key("ui.bell", bool, True, "ring when something waits for you and you look elsewhere"),
         Key("ui.notify", bool, True, "ask the terminal for a desktop notification then"),
+        Key("ui.history", bool, True, "keep what you say, and an unsent draft, for the next start"),
     )
 }
 

@@ -120,3 +120,20 @@ async def test_what_is_being_typed_is_not_replaced_by_an_old_draft(tmp_path: Pat
         assert composer.text == "new"
         await bench.pilot.press("up")
         assert composer.text == "old"
+
+
+async def test_nothing_is_kept_for_who_does_not_want_it(tmp_path: Path) -> None:
+    config = tmp_path / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("[ui]\nhistory = false\n")
+    Said(tmp_path / "data" / "state", tmp_path).keep_draft("old")
+    async with workbench(tmp_path, real=True) as bench:
+        await ready(bench)
+        assert bench.app.bench.composer.text == ""
+        await say(bench, "between us")
+        await bench.pilot.press("up")
+        assert bench.app.bench.composer.text == "between us"
+        await bench.pilot.press("ctrl+q")
+        await bench.until(lambda: not bench.app.is_running, "gone")
+    assert not (tmp_path / "data" / "state" / "said.jsonl").exists()
+    assert Said(tmp_path / "data" / "state", tmp_path).load().draft == "old"

@@ -29,6 +29,11 @@ class SaidActions(Base):
     _file: Said | None = None
 
     @property
+    def remembers(self) -> bool:
+        """Whether the person wants it kept."""
+        return self.bench.ui_settings.history
+
+    @property
     def said(self) -> Said:
         """Where it is kept; made when it is first needed, after the first frame."""
         if self._file is None:
@@ -39,6 +44,8 @@ class SaidActions(Base):
 
     async def recall_said(self) -> None:
         """Take up what was said in earlier apps, and the draft; where one is being typed by now, Up finds the other."""
+        if not self.remembers:
+            return
         kept = await asyncio.to_thread(lambda: self.said.load())
         self.composer.recall((*kept.here, kept.draft) if kept.draft else kept.here, kept.elsewhere)
         if not kept.draft:
@@ -49,11 +56,13 @@ class SaidActions(Base):
             self.bench.say("What you had not sent is here again. Ctrl+C clears it.")
 
     def on_composer_said(self, message: Any) -> None:
-        self.keeping.do(partial(self.said.add, message.text))
+        if self.remembers:
+            self.keeping.do(partial(self.said.add, message.text))
 
     def keep_draft(self) -> None:
         """On leaving: what was typed and not sent."""
-        self.keeping.do(partial(self.said.keep_draft, self.composer.text, self._taken))
+        if self.remembers:
+            self.keeping.do(partial(self.said.keep_draft, self.composer.text, self._taken))
 
     def action_search_said(self) -> None:
         self.composer.search()
