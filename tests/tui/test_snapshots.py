@@ -29,6 +29,7 @@ from tests.tui.bench import Bench, workbench
 from tests.tui.picture import Pages, Picture, Size, page, painted
 from tests.tui.story_kit import DIFF, FOLDER, NOW, StoryHandle, asked, beginning, call, end, middle, said, started
 from tui.dialogs.approval import NEVER, ApprovalDialog
+from tui.panes import Arrangement
 
 SIZES: tuple[Size, ...] = ((80, 24), (120, 40), (200, 60))
 THEMES = (themes.DARK, themes.LIGHT)
@@ -167,6 +168,19 @@ async def rewind(bench: Bench) -> None:
     await pressed("f4", sees="old.py")(bench)
 
 
+async def panes_away(bench: Bench) -> None:
+    """The cache and the tools are put away, the column is wider, the task is lower."""
+    await mid_run(bench)
+    kept = Arrangement(frozenset({"cache", "tools"}), side=60, heights={"task": 5})
+    bench.app.bench.show_panes(kept)
+
+
+async def said_before(bench: Bench) -> None:
+    texts = ("fix the login test", "write the [b]changelog[/]\nfor 1.2", "fix the logout, and say what was wrong " * 6)
+    bench.app.bench.composer.recall(texts, ("fix the footer of another page",))
+    await pressed(*"fix", "ctrl+r", sees="another page")(bench)
+
+
 async def jump(bench: Bench) -> None:
     await mid_run(bench)
     await bench.pilot.press("f6")
@@ -196,13 +210,15 @@ SCREENS: dict[str, Scene] = {
     "memory": pressed("f5", sees="prefers [short] answers"),
     "rewind": rewind,
     "jump": jump,
+    "panes-away": panes_away,
+    "said": said_before,
     "help": pressed("f1", sees="Talk to the agent"),
     "first-run": first_run,
     "trust": trust,
     "palette": pressed("ctrl+p", sees="Ctrl+G"),
     "ask-text": limits,
 }
-EMPTY = {"workbench-idle", "first-run", "trust", "ask-text", "help", "palette", "question", "approval-diff"}
+EMPTY = {"said", "workbench-idle", "first-run", "trust", "ask-text", "help", "palette", "question", "approval-diff"}
 NARROW = {name for name in SCREENS if name.startswith("pane-")}
 ANEW = {"palette", "jump"}
 """Textual's own keeps the colours it was opened with, jump mode its picture; each is gone with the next key."""

@@ -77,7 +77,7 @@ class PaneActions(Base):
             # It only lends itself the column of the others: those come back.
             self.action_tab("transcript")
         else:
-            self._change(self.arrangement.without(pane))
+            self.show_panes(self.arrangement.without(pane))
         self.composer.focus()
 
     def action_toggle_beside(self) -> None:
@@ -87,12 +87,12 @@ class PaneActions(Base):
             return
         if self._focus_name() in BESIDE:
             self.composer.focus()
-        self._change(self.arrangement.toggled(self.has_class("-full")))
+        self.show_panes(self.arrangement.toggled(self.has_class("-full")))
 
     def bring_back(self, pane: str) -> None:
         """Make sure that ``pane`` can be gone to; where panes come one at a time it can be anyway."""
         if pane in BESIDE and not self.narrow and not self.arrangement.shows(pane):
-            self._change(self.arrangement.showing(pane))
+            self.show_panes(self.arrangement.showing(pane))
 
     def action_resize_column(self, by: int) -> None:
         """A step wider (1) or narrower (-1): the column with the focus, else the one next to the transcript."""
@@ -112,7 +112,7 @@ class PaneActions(Base):
             least, most = f"It keeps {panes.NARROWEST} columns.", f"The transcript keeps {panes.TRANSCRIPT} columns."
             self.bench.say(most if by > 0 else least)
             return
-        self._change(replace(wished, tools=after) if is_tools else replace(wished, side=after))
+        self.show_panes(replace(wished, tools=after) if is_tools else replace(wished, side=after))
 
     def action_resize_pane(self, by: int) -> None:
         """A line more (1) or fewer (-1) for the pane with the focus; the todo list takes what the others leave."""
@@ -132,11 +132,11 @@ class PaneActions(Base):
         if by > 0 and room < 1:
             self.bench.say("The todo list keeps its last lines.")
             return
-        self._change(self.arrangement.high(pane, height + by))
+        self.show_panes(self.arrangement.high(pane, height + by))
 
     def action_reset_panes(self) -> None:
         """As it was at first."""
-        self._change(Arrangement())
+        self.show_panes(Arrangement())
 
     # --- doing it ----------------------------------------------------------------------------------------------------
 
@@ -151,7 +151,8 @@ class PaneActions(Base):
             return pane
         return ""
 
-    def _change(self, wished: Arrangement) -> None:
+    def show_panes(self, wished: Arrangement) -> None:
+        """Arrange the panes as wished for, now and at the next start."""
         if wished != self.arrangement:
             self.arrangement = wished
             self._arrange(self.size.width)

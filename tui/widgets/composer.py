@@ -254,7 +254,7 @@ class Composer(Widget):
         assert self._search is not None
         self._search.found = self._history.with_words(self._editor.text)
         if self._search.found:
-            self._list.offer([(text, "") for text in self._search.found])
+            self._list.offer([(text, "") for text in self._search.found], "Enter takes it, Esc goes back")
         else:
             self._list.say("Nothing said before has these words. Esc goes back.")
 
