@@ -54,6 +54,11 @@ class Home:
     def logs(self) -> Path:
         return self.data / "logs"
 
+    @property
+    def state(self) -> Path:
+        """How a person left the screen: nothing here is needed to start."""
+        return self.data / "state"
+
     def session_dir(self, session: str) -> Path:
         """The session's own folder: todo.md lives there."""
         return self.data / "sessions" / session

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 PROJECT_FILE = Path(".agent-tui") / "config.toml"
-UI_SWITCHES = ("animations", "title", "bell", "notify")
+UI_SWITCHES = ("animations", "title", "bell", "notify", "history")
 DEFAULT, ENVIRONMENT, COMMAND_LINE = "default", "environment", "command line"
 
 
@@ -49,6 +49,7 @@ class UiSettings:
     title: bool = True
     bell: bool = True
     notify: bool = True
+    history: bool = True
     keys: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -135,6 +135,14 @@ KEYS: dict[str, Key] = {
         Key(
             "ui.notify", bool, True, "ask the terminal for a desktop notification then", group=ATTENTION, personal=True
         ),
+        Key(
+            "ui.history",
+            bool,
+            True,
+            "keep what you say, and an unsent draft, for the next start",
+            group=LOOK,
+            personal=True,
+        ),
     )
 }
 

@@ -37,6 +37,9 @@ class Situation:
 # Keys a person chose instead of an action's own, by its name; filled once, when the app starts (see `tui.keymap`).
 CHOSEN: dict[str, tuple[str, ...]] = {}
 
+BESIDE = ("task", "todo", "cache", "approvals", "tools")
+"""Where one can be beside the transcript."""
+
 Test = Callable[[Situation], bool]
 
 
@@ -106,6 +109,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reject_plan", "Reject the plan that waits and say why", DECIDE, ("f12",), hint="reject plan",
            when=lambda s: s.plan, slash="reject", argument="REASON"),
     Action("compose", "Type a message", TALK, typed=("i",), hint="type", when=lambda s: not s.typing and not s.editing),
+    Action("search_said", "Search what you said before, here and in other folders", TALK, ("ctrl+r",)),
     Action("edit_todo", "Edit todo.md", TALK, hint="", slash="todo"),
     Action("edit_todo_here", "Edit todo.md in the todo pane", TALK, typed=("e",), hint="edit", place="widget",
            when=lambda s: s.focus == "todo" and not s.editing, listed=False),
@@ -123,12 +127,24 @@ ACTIONS: tuple[Action, ...] = (
     Action("open_place", "Open a file that is named there in your editor", SEE, typed=("o",), hint="open file",
            when=lambda s: s.focus == "transcript", slash="open"),
     Action("next_pane", "Go to the next pane", SEE, ("tab",), hint="panes", when=_always, listed=False),
+    Action("jump", "Jump: letters on everything in sight, typing them goes there", SEE, ("f7",), place="app"),
     Action("tab_transcript", "Show the transcript", SEE, ("alt+1",), ("1",), call="tab('transcript')"),
     Action("tab_task", "Show the task", SEE, ("alt+2",), ("2",), call="tab('task')"),
     Action("tab_todo", "Show the todo list", SEE, ("alt+3",), ("3",), call="tab('todo')"),
     Action("tab_cache", "Show the cache", SEE, ("alt+4",), ("4",), call="tab('cache')"),
     Action("tab_approvals", "Show the approvals", SEE, ("alt+5",), ("5",), call="tab('approvals')"),
     Action("tab_tools", "Show the tools", SEE, ("alt+6",), ("6",), call="tab('tools')"),
+    Action("hide_pane", "Put the pane you are in away; its number brings it back", SEE, typed=("h",), hint="hide",
+           when=lambda s: s.focus in BESIDE and not s.narrow and not s.editing),
+    Action("toggle_beside", "Put everything beside the transcript away, or back", SEE, ("alt+0",), ("0",)),
+    Action("widen", "Widen the column beside the transcript", SEE, typed=("less_than_sign",), hint="wider",
+           call="resize_column(1)", when=lambda s: s.focus in BESIDE and not s.narrow and not s.editing),
+    Action("slim", "Make the column beside the transcript narrower", SEE, typed=("greater_than_sign",), hint="narrower",
+           call="resize_column(-1)", when=lambda s: s.focus in BESIDE and not s.narrow and not s.editing),
+    Action("raise_pane", "Give the pane you are in more lines", SEE, typed=("plus",), call="resize_pane(1)"),
+    Action("lower_pane", "Give the pane you are in fewer lines; the todo list gets them", SEE, typed=("minus",),
+           call="resize_pane(-1)"),
+    Action("reset_panes", "Put all panes back, as wide and as high as they were at first", SEE),
     Action("inspector", "Inspect what was sent to the model, and what of it was cached", SEE, ("f2",),
            hint="inspector", when=_always, slash="inspect"),
     Action("replay", "Replay this session", SESSION, ("f3",), hint="replay", when=lambda s: not s.running,
@@ -180,6 +196,8 @@ NAMES = {
     "escape": "Esc",
     "question_mark": "?",
     "slash": "/",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "enter": "Enter",
     "tab": "Tab",
     "up": "Up",

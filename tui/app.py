@@ -322,6 +322,11 @@ class WorkbenchApp(Themed):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen, self.look))
 
+    def action_jump(self) -> None:
+        from tui.jump.screen import jump
+
+        jump(self, self.presenter.present)
+
     def action_help_quit(self) -> None:
         """Ctrl+C, where there is nothing to copy."""
         self.say("Esc interrupts the agent, Ctrl+Q quits.")
@@ -351,6 +356,7 @@ class WorkbenchApp(Themed):
         if not self.leaving:
             self.leaving = True
             self.bench.banners.stopping()
+            self.bench.keep_draft()
             self.run_worker(self._close_and_exit(result), group="leave")
 
     async def _close_and_exit(self, result: str) -> None:

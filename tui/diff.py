@@ -13,19 +13,15 @@ from typing import Literal
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
 
 from tui.format import plural
-from tui.signs import Signs, signs_for
 from tui.transcript.highlight import highlight
 from tui.transcript.look import EMPTY, CodeColours, Look
 from tui.transcript.neutral import plain_lines
 from tui.transcript.wrap import Span, shorten, width_of, wrap_spans
 
-SPLIT_WIDTH = 140
-"""From this many columns on the two sides stand beside each other."""
+SPLIT_WIDTH = 116
+"""From this many cells on the two sides stand beside each other: what a column of 120 leaves for a diff."""
 CONTEXT_KEPT = 3
 """Unchanged lines kept on each side of a change."""
 
@@ -66,8 +62,8 @@ def stat_text(diff: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def parse(diff: str) -> tuple[Row, ...]:
-    """The rows of a unified diff, unchanged lines far from a change folded into gaps."""
+def parse(diff: str, whole: bool = False) -> tuple[Row, ...]:
+    """The rows of a unified diff; unless ``whole``, unchanged lines far from a change are folded into gaps."""
     rows: list[Row] = []
     old = new = left_old = left_new = 0
     for line in plain_lines(diff) if diff else ():
@@ -91,7 +87,12 @@ def parse(diff: str) -> tuple[Row, ...]:
         else:
             rows.append(Row("same", line[1:], old, new))
             old, new, left_old, left_new = old + 1, new + 1, left_old - 1, left_new - 1
-    return tuple(_fold(rows))
+    return tuple(rows if whole else _fold(rows))
+
+
+def folded(diff: str) -> int:
+    """How many unchanged lines of a diff are folded away, until it is asked for as a whole."""
+    return sum(row.kind == "same" for row in parse(diff, True)) - sum(row.kind == "same" for row in parse(diff))
 
 
 def _outside(line: str) -> list[Row]:
@@ -104,27 +105,45 @@ def _outside(line: str) -> list[Row]:
 
 
 def _fold(rows: list[Row]) -> list[Row]:
-    folded: list[Row] = []
+    kept: list[Row] = []
     start = 0
     while start < len(rows):
         end = start
         while end < len(rows) and rows[end].kind == "same":
             end += 1
-        run = rows[start:end]
-        if len(run) > 2 * CONTEXT_KEPT + 1:
-            hidden = len(run) - 2 * CONTEXT_KEPT
-            folded += [*run[:CONTEXT_KEPT], Row("gap", "", hidden), *run[-CONTEXT_KEPT:]]
-        else:
-            folded += run
+        # Only towards a change is context of use: not at the end of a hunk, nor at its beginning.
+        after = CONTEXT_KEPT if start and rows[start - 1].kind in ("add", "del", "note") else 0
+        before = CONTEXT_KEPT if end < len(rows) and rows[end].kind in ("add", "del") else 0
+        kept += _shortened(rows[start:end], after, before)
         if end < len(rows):
-            folded.append(rows[end])
+            kept.append(rows[end])
         start = end + 1
-    return folded
+    return _merged(kept)
 
 
-def diff_lines(diff: str, width: int, look: Look, limit: int = 2_000) -> tuple[Lines, int]:
-    """The lines of a diff in ``width`` cells and how many rows were left out beyond ``limit``."""
-    rows = parse(diff)
+def _shortened(run: list[Row], first: int, last: int) -> list[Row]:
+    """A run of unchanged lines without its middle; a gap of one line would save nothing."""
+    hidden = len(run) - first - last
+    if hidden <= 1:
+        return run
+    return [*run[:first], Row("gap", "", hidden), *run[len(run) - last :]]
+
+
+def _merged(rows: list[Row]) -> list[Row]:
+    """Gaps that follow each other as one, with the words of the last that has some."""
+    merged: list[Row] = []
+    for row in rows:
+        if row.kind == "gap" and merged and merged[-1].kind == "gap":
+            before = merged.pop()
+            row = Row("gap", row.text or before.text, before.old + row.old)
+        merged.append(row)
+    return merged
+
+
+def diff_lines(diff: str, width: int, look: Look, limit: int = 2_000, whole: bool = False) -> tuple[Lines, int]:
+    """The lines of a diff in ``width`` cells, with all of its context when ``whole``, and how many rows were left out
+    beyond ``limit``."""
+    rows = parse(diff, whole)
     drawn = _coloured(rows[:limit], look)
     if sum(row.kind == "file" for row in rows) == 1:
         # The name of the only file is said by whoever shows its diff.
@@ -243,62 +262,3 @@ def _half(side: list[_Drawn], number: int, half: int, columns: int, look: Look, 
         return []
     row = side[number].row
     return _side(side[number], f"{(row.old if old else row.new) or '':>{columns}} ", half, look)
-
-
-class DiffView(ScrollView, can_focus=True):
-    """A diff to read in a dialog: scrolls by the usual keys, follows the theme and the width it is given."""
-
-    DEFAULT_CSS = """
-    DiffView {
-        height: auto;
-        overflow-x: hidden;
-        overflow-y: scroll;
-        scrollbar-size-vertical: 1;
-    }
-    """
-
-    def __init__(
-        self, diff: str = "", *, signs: Signs | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(id=id, classes=classes)
-        self._diff = diff
-        self._signs = signs or signs_for()
-        self._drawn: tuple[int, Look, list[Strip]] = (0, Look(), [])
-
-    def show(self, diff: str) -> None:
-        """Show another diff, from its beginning."""
-        self._diff = diff
-        self._drawn = (0, self._drawn[1], [])
-        self.scroll_home(animate=False)
-        self.refresh(layout=True)
-        self._fit()
-
-    def _strips(self, width: int) -> list[Strip]:
-        look = Look.of(self.app.theme_variables, self._signs, colour=not self.app.no_color)
-        if self._drawn[:2] != (width, look):
-            lines, hidden = diff_lines(self._diff, max(1, width), look)
-            strips = [Strip(line) for line in lines]
-            if hidden:
-                strips.append(Strip([Segment(f"{look.signs.more} {plural(hidden, 'more line')}", look.roles.muted)]))
-            self._drawn = (width, look, strips)
-        return self._drawn[2]
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._strips(width - self.styles.scrollbar_size_vertical))
-
-    def on_resize(self) -> None:
-        self._fit()
-
-    def _fit(self) -> None:
-        width = self.scrollable_content_region.width
-        if width:
-            self.virtual_size = Size(width, len(self._strips(width)))
-
-    def render_line(self, y: int) -> Strip:
-        width = self.scrollable_content_region.width
-        strips = self._strips(width)
-        base = self.rich_style
-        line = self.scroll_offset.y + y
-        if line >= len(strips):
-            return Strip.blank(width, base)
-        return strips[line].apply_style(base).adjust_cell_length(width, base)

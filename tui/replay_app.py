@@ -23,7 +23,10 @@ class ReplayApp(Themed):
     wants to go on with, or ''."""
 
     TITLE = "agent-tui replay"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+        Binding("f7", "jump", "Jump: letters on everything in sight", priority=True),
+    ]
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, factory: Factory, options: EngineOptions, session: str = "") -> None:
@@ -46,6 +49,11 @@ class ReplayApp(Themed):
     async def ask(self, query: Query) -> Any:
         """A question for the engine."""
         return await self.link.query(query)
+
+    def action_jump(self) -> None:
+        from tui.jump.screen import jump
+
+        jump(self)
 
     async def action_quit(self) -> None:
         await asyncio.to_thread(self.link.close)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from difflib import unified_diff
 
-CONTEXT = 3
+CONTEXT = 12
+"""Unchanged lines on each side of a change: more than is shown at first, for who unfolds it."""
 MOST_LINES = 4000
 _HUNK = re.compile(r"^@@ -(\d+)((?:,\d+)?) \+(\d+)((?:,\d+)?) @@")
 _NO_NEWLINE = "\n\\ No newline at end of file"

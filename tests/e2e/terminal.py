@@ -37,7 +37,8 @@ KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
     "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "alt+enter": "\x1b\r", "alt+up": "\x1b[1;3A", "space": " ",
     "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f4": "\x1bOS",
-    "f5": "\x1b[15~", "f6": "\x1b[17~", "f7": "\x1b[18~", "f8": "\x1b[19~",
+    "f5": "\x1b[15~", "f6": "\x1b[17~", "f7": "\x1b[18~", "f8": "\x1b[19~", "f10": "\x1b[21~",
+    "f11": "\x1b[23~", "f12": "\x1b[24~",
     "ctrl+pageup": "\x1b[5;5~", "ctrl+pagedown": "\x1b[6;5~",
 }  # fmt: skip
 

@@ -53,6 +53,9 @@ class Composer(TextArea):
     def set_text(self, text: str) -> None:
         self.text = text
 
+    def recall(self, entries: Any, elsewhere: Any = ()) -> None:
+        pass
+
 
 class Dialog(ModalScreen[Any]):
     def __init__(self, request: Any, place: tuple[int, int], whose: str = "") -> None:

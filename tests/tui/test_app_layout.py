@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine import events as ev
+from engine import live
 from tests.tui.bench import Bench, workbench
 from tests.tui.test_app_approvals import request
 from tests.tui.test_app_session import begin
@@ -119,6 +120,8 @@ async def test_from_160_columns_the_tools_have_their_own_column(tmp_path: Path) 
         assert "src/a.py" in bench.screen_text()
         pane = bench.app.bench.tools_pane
         assert pane._tick is not None
+        bench.engine.show(live.ToolProgress(session="s1", call_id="c1", text="half way\n"))
+        await bench.until(lambda: "   half way" in bench.screen_text(), "the end of what it says")
         bench.engine.tell(ev.ToolResult(call_id="c1", turn=1, name="fs_read", status="ok", text="x", seconds=0.5))
         await bench.settled()
         assert "500 ms" in bench.screen_text()

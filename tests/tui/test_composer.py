@@ -324,7 +324,7 @@ async def test_an_unknown_command_is_said_and_kept() -> None:
 async def test_text_that_only_looks_like_something_else_is_sent_as_it_is(text: str) -> None:
     async with seat() as s:
         await s.type(text)
-        assert text in s.app.screen_text()
+        await s.until(lambda: text in s.app.screen_text(), "the text as it was typed")
         await s.press("enter")
         assert await s.said() == ("steer", text)
 

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from textual.app import App, ComposeResult
 
-from tests.tui.transcript_kit import screen_lines
-from tui.diff import DiffView, diff_lines, diff_stat, parse, stat_text
-from tui.signs import ASCII, Signs
+from tui.diff import diff_lines, diff_stat, folded, parse, stat_text
+from tui.signs import ASCII
 from tui.transcript.look import Look
 from tui.transcript.neutral import neutral
 
@@ -57,8 +55,8 @@ def test_a_diff_keeps_its_signs_and_folds_its_context() -> None:
     assert sum("line " in line for line in lines) < 30
 
 
-def test_from_140_columns_the_sides_stand_beside_each_other() -> None:
-    (row,) = [line for line in texts(unified(OLD, NEW), 150) if "changed" in line and "unchanged" not in line]
+def test_from_116_cells_the_sides_stand_beside_each_other() -> None:
+    (row,) = [line for line in texts(unified(OLD, NEW), 116) if "changed" in line and "unchanged" not in line]
     left, right = row.split("│")
     assert left.split() == ["6", "−", "line", "5"] and right.split() == ["6", "+", "changed"]
 
@@ -69,6 +67,31 @@ def test_lines_fit_whatever_the_width(width: int) -> None:
     lines, _ = diff_lines(unified(old, new), width, Look())
     narrowest = 10
     assert all(cell_len("".join(s.text for s in line)) <= max(width, narrowest) for line in lines)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=60), st.data(), st.integers(0, 20))
+def test_folding_hides_nothing_that_changed_and_counts_what_it_hides(
+    old: list[str], data: st.DataObject, context: int
+) -> None:
+    new = data.draw(st.permutations(old)) if data.draw(st.booleans()) else [*old[:20], "new", *old[20:]]
+    diff = unified(old, new, context)
+    short, whole = parse(diff), parse(diff, True)
+    changed = [row for row in whole if row.kind in ("add", "del")]
+    assert [row for row in short if row.kind in ("add", "del")] == changed
+    same = [row for row in whole if row.kind == "same"]
+    assert folded(diff) == len(same) - sum(row.kind == "same" for row in short) >= 0
+    hidden = sum(row.old for row in short if row.kind == "gap") - sum(row.old for row in whole if row.kind == "gap")
+    assert hidden == folded(diff)
+    gaps = [row.kind for row in short]
+    assert ("gap", "gap") not in zip(gaps, gaps[1:], strict=False)
+
+
+def test_context_is_kept_towards_the_change_alone() -> None:
+    lines = texts(unified([f"line {n}" for n in range(60)], [f"line {n}" for n in range(60) if n != 30], 12))
+    assert lines[0].strip() == "⋯ 27 unchanged lines"
+    assert [line.split()[-1] for line in lines[1:8]] == ["27", "28", "29", "30", "31", "32", "33"]
+    assert lines[8].strip() == "⋯ 9 unchanged lines"
 
 
 def test_what_is_no_diff_is_shown_as_it_is() -> None:
@@ -101,26 +124,3 @@ def test_code_is_coloured_by_the_name_of_the_file() -> None:
 def test_plain_signs() -> None:
     lines = texts(unified(["a"], ["b"]), 150, Look(signs=ASCII))
     assert all(line.isascii() for line in lines)
-
-
-class DiffApp(App[None]):
-    CSS = "DiffView { max-height: 8; }"
-
-    def compose(self) -> ComposeResult:
-        yield DiffView(unified(OLD, NEW), signs=Signs())
-
-
-@pytest.mark.parametrize("width", [60, 160])
-async def test_the_view_scrolls_and_shows_another(width: int) -> None:
-    app = DiffApp()
-    async with app.run_test(size=(width, 20)) as pilot:
-        view = app.query_one(DiffView)
-        view.focus()
-        await pilot.pause()
-        assert "changed" in "\n".join(screen_lines(app)) and view.size.height == 8
-        view.scroll_end(animate=False)
-        await pilot.pause()
-        assert "line 43" in "\n".join(screen_lines(app))
-        view.show(unified(["one"], ["two"]))
-        await pilot.pause()
-        assert "two" in "\n".join(screen_lines(app)) and view.size.height == (1 if width == 160 else 2)

@@ -17,17 +17,17 @@ def write(home: Path, keys: str) -> None:
 
 
 async def test_a_chosen_key_does_it_and_the_old_one_does_not(tmp_path: Path) -> None:
-    write(tmp_path, 'help = "f7"\ntab_task = "alt+t,T"')
+    write(tmp_path, 'help = "f11"\ntab_task = "alt+t,T"')
     async with workbench(tmp_path, size=(120, 70)) as bench:
         await bench.pilot.press("f1")
         await bench.pilot.pause()
         assert len(bench.app.screen_stack) == 1
-        await bench.pilot.press("f7")
+        await bench.pilot.press("f11")
         await bench.until(lambda: len(bench.app.screen_stack) == 2, "the help is open")
         assert "Alt+T, T" in bench.screen_text()
         await bench.pilot.press("escape")
         await bench.until(lambda: len(bench.app.screen_stack) == 1, "it is shut")
-        assert "F7" in bench.screen_text().splitlines()[-1]
+        assert "F11" in bench.screen_text().splitlines()[-1]
         await bench.pilot.press("alt+t")
         await bench.until(lambda: bench.app.bench.tab == "task", "the task pane")
         await bench.pilot.press("1", "T")
@@ -38,10 +38,10 @@ async def test_a_chosen_key_does_it_and_the_old_one_does_not(tmp_path: Path) -> 
 
 
 async def test_a_chosen_key_works_while_a_message_is_typed(tmp_path: Path) -> None:
-    write(tmp_path, 'tab_todo = "f7"\ntab_cache = "ctrl+k"\ntab_task = "T"')
+    write(tmp_path, 'tab_todo = "f11"\ntab_cache = "ctrl+k"\ntab_task = "T"')
     async with workbench(tmp_path, real=True) as bench:
         await bench.until(lambda: bench.app.bench.composer.is_mounted, "the composer")
-        await bench.pilot.press("a", "b", "home", "f7")
+        await bench.pilot.press("a", "b", "home", "f11")
         await bench.until(lambda: bench.app.bench.tab == "todo", "a function key")
         await bench.pilot.press("i", "ctrl+k")
         await bench.until(lambda: bench.app.bench.tab == "cache", "a key the composer has a use for")
@@ -56,7 +56,7 @@ async def test_a_chosen_key_works_while_a_message_is_typed(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "keys", "said"),
     [
-        ("hlep", "f7", "did you mean help"),
+        ("hlep", "f11", "did you mean help"),
         ("help", "", "no key is named"),
         ("help", "ctrl+", "is no key"),
         ("help", "x", "a character people type"),
@@ -80,8 +80,8 @@ def test_two_actions_may_change_places() -> None:
 
 
 def test_two_wishes_for_one_key_are_one_too_many() -> None:
-    found = keymap({"inspector": "f7", "replay": "f7"}, ACTIONS)
-    assert found.bound() == {"inspector": "f7"} and "replay" in found.problems[0]
+    found = keymap({"inspector": "f11", "replay": "f11"}, ACTIONS)
+    assert found.bound() == {"inspector": "f11"} and "replay" in found.problems[0]
 
 
 async def test_a_mistake_is_said_and_the_key_stays(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from engine import events as ev
+from engine import live
 from engine.events import Limits, Stage, TodoItem, Usage
 from engine.state import Pending, Retry, TaskState, TurnUsage, Waiting
+from tests.tui.test_app_approvals import request
 from tui import limits
 from tui.actions import ACTIONS
 from tui.look import Look, bar, clip, columns, one_line, spread, wrapped
@@ -86,6 +88,10 @@ def test_no_line_is_wider_than_its_pane_nor_holds_a_control_character(
     log.take(ev.ToolStarted(call_id="a", turn=1, name=text or "x", title=text), 0.0)
     log.take(ev.ToolStarted(call_id="b", turn=1, name=text or "x", title=text), 0.0)
     log.take(ev.ToolResult(call_id="b", turn=1, name=text or "x", status="ok", text="", summary=text), 1.0)
+    log.take(live.ToolProgress(session="s", call_id="a", text=text, title=text), 1.0)
+    log.take(live.ToolProgress(session="s", call_id="own", text=text, title=text), 1.0)
+    call = ev.ToolCall(id="q", name=text or "x", input={"command": text})
+    log.take(ev.AssistantMessage(turn=1, model="m", blocks=(call,), stop="tool_calls"), 1.0)
     lines = [
         *task_lines(state, width, look),
         *todo_lines(state, width, look),
@@ -225,6 +231,34 @@ def test_tools_are_counted_and_the_end_of_a_run_leaves_none_running() -> None:
     assert text.count("5 s") == 2 and "2.0 s" in text
     log.take(ev.RunFinished(reason="interrupted"), 16.0)
     assert not log.running
+
+
+def test_calls_wait_run_and_ask_in_the_tools_pane() -> None:
+    log = ToolsLog()
+    calls = (ev.ToolCall(id="1", name="shell_run", input={"command": "make"}), ev.ToolCall(id="2", name="fs_read"))
+    log.take(ev.AssistantMessage(turn=1, model="m", blocks=calls, stop="tool_calls"), 0.0)
+    assert plain(tool_lines(log, 0.0, 50, LOOK)).count("comes next") == 2
+    log.take(ev.ToolStarted(call_id="1", turn=1, name="shell_run", title="make"), 10.0)
+    log.take(request("a", "1"), 10.0)
+    text = plain(tool_lines(log, 70.0, 50, LOOK))
+    assert "waits for you" in text and "60 s" not in text and text.count("comes next") == 1
+    log.take(ev.ApprovalDecided(id="a", digest="d", choice="once"), 70.0)
+    for n in range(9):
+        log.take(live.ToolProgress(session="s", call_id="1", text=f"line {n}\x1b[2J\n\n"), 71.0)
+    lines = plain(tool_lines(log, 75.0, 50, LOOK)).splitlines()
+    assert lines[0].endswith("5 s") and lines[1:4] == ["   line 6", "   line 7", "   line 8"]
+    log.take(ev.ToolResult(call_id="1", turn=1, name="shell_run", status="ok", text="", seconds=5.0), 76.0)
+    assert "line 8" not in plain(tool_lines(log, 76.0, 50, LOOK))
+    log.take(ev.RunFinished(reason="interrupted"), 76.0)
+    assert not log.queue and not log.running
+
+
+def test_a_command_of_ones_own_runs_in_the_tools_pane_too() -> None:
+    log = ToolsLog()
+    log.take(live.ToolProgress(session="s", call_id="own", text="", title="ls -l"), 1.0)
+    assert "you" in plain(tool_lines(log, 4.0, 50, LOOK)) and "3 s" in plain(tool_lines(log, 4.0, 50, LOOK))
+    log.take(ev.PersonRan(command="ls -l", status="ok", text="", seconds=3.0), 4.0)
+    assert not log.running and log.counts == {"you": (1, 3.0)}
 
 
 @pytest.mark.parametrize(

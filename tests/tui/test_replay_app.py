@@ -38,3 +38,13 @@ async def test_nothing_is_opened_for_writing(tmp_path: Path) -> None:
     async with browser(tmp_path, id) as replay:
         await replay.until(lambda: replay.player and replay.player.projector, "the player")
         assert sorted(path for path in (tmp_path / "home").rglob("*") if "lease" in path.name) == before
+
+
+async def test_jump_mode_works_here_too(tmp_path: Path) -> None:
+    store_demo(tmp_path)
+    async with browser(tmp_path) as replay:
+        await replay.until(lambda: "Fix the login test" in replay.text(), "the list")
+        await replay.press("f7")
+        await replay.until(lambda: type(replay.app.screen).__name__ == "JumpScreen", "jump mode")
+        await replay.press("escape")
+        await replay.until(lambda: type(replay.app.screen).__name__ == "SessionsScreen", "the list again")

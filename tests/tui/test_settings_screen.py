@@ -123,7 +123,7 @@ async def test_the_dialogs_fit_the_smallest_screen(tmp_path: Path) -> None:
 async def test_what_is_not_used_comes_first_with_its_place_and_opens_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = 'modle = "x"\ntheme = "overcats"\n[keys]\n# mine\nhlep = "f7"\ncopy = "f2"\n'
+    bad = 'modle = "x"\ntheme = "overcats"\n[keys]\n# mine\nhlep = "f11"\ncopy = "f2"\n'
     monkeypatch.setenv("AGENT_TUI_UI_BELL", "loud")
     async with settings(tmp_path, bad) as bench:
         problems = {entry.name: entry for entry in bench.app.screen.shown if entry.problem}
@@ -277,10 +277,10 @@ async def test_a_key_is_given_to_an_action_and_works_at_once(tmp_path: Path) -> 
         await bench.pilot.press("x")
         await bench.until(lambda: "a character people type" in bench.screen_text(), "nor a letter")
         assert file(tmp_path) == MINE
-        await bench.pilot.press("f7")
-        await bench.until(lambda: "help = F7, at once" in bench.screen_text(), "it is kept")
-        assert file(tmp_path).endswith('\n[keys]\nhelp = "f7"\n') and "F7" in line(bench, "help")
-        await bench.pilot.press("f7")
+        await bench.pilot.press("f11")
+        await bench.until(lambda: "help = F11, at once" in bench.screen_text(), "it is kept")
+        assert file(tmp_path).endswith('\n[keys]\nhelp = "f11"\n') and "F11" in line(bench, "help")
+        await bench.pilot.press("f11")
         await bench.until(lambda: type(bench.app.screen).__name__ == "HelpScreen", "it works")
         await bench.pilot.press("escape", "f1")
         await bench.pilot.pause()

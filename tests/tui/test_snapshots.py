@@ -42,6 +42,7 @@ from tests.tui.story_kit import (
     started,
 )
 from tui.dialogs.approval import NEVER, ApprovalDialog
+from tui.panes import Arrangement
 
 SIZES: tuple[Size, ...] = ((80, 24), (120, 40), (200, 60))
 THEMES = (themes.DARK, themes.LIGHT)
@@ -208,6 +209,25 @@ async def rewind(bench: Bench) -> None:
     await pressed("f4", sees="old.py")(bench)
 
 
+async def panes_away(bench: Bench) -> None:
+    """The cache and the tools are put away, the column is wider, the task is lower."""
+    await mid_run(bench)
+    kept = Arrangement(frozenset({"cache", "tools"}), side=60, heights={"task": 5})
+    bench.app.bench.show_panes(kept)
+
+
+async def said_before(bench: Bench) -> None:
+    texts = ("fix the login test", "write the [b]changelog[/]\nfor 1.2", "fix the logout, and say what was wrong " * 6)
+    bench.app.bench.composer.recall(texts, ("fix the footer of another page",))
+    await pressed(*"fix", "ctrl+r", sees="another page")(bench)
+
+
+async def jump(bench: Bench) -> None:
+    await mid_run(bench)
+    await bench.pilot.press("f7")
+    await bench.until(lambda: type(bench.app.screen).__name__ == "JumpScreen", "jump mode")
+
+
 async def player(bench: Bench) -> None:
     await pressed("f3", sees="event  3 / ")(bench)
     await pressed("end", sees="It is mended")(bench)
@@ -235,16 +255,22 @@ SCREENS: dict[str, Scene] = {
     "settings-key": pressed("f6", "slash", *"inspect", "enter", "enter", "f3", sees="does replay already"),
     "settings-choice": pressed("f6", "slash", *"approve", "enter", "enter", sees="every risky operation"),
     "rewind": rewind,
+    "jump": jump,
+    "panes-away": panes_away,
+    "said": said_before,
     "help": pressed("f1", sees="Talk to the agent"),
     "first-run": first_run,
     "trust": trust,
     "palette": pressed("ctrl+p", sees="Ctrl+G"),
     "ask-text": limits,
 }
-EMPTY = {"workbench-idle", "first-run", "trust", "ask-text", "help", "palette", "question", "approval-diff"}
+EMPTY = {"said", "workbench-idle", "first-run", "trust", "ask-text", "help", "palette", "question", "approval-diff"}
 NARROW = {name for name in SCREENS if name.startswith("pane-")}
-ANEW = {"palette"}
-"""Textual's own keeps the colours it was opened with; it is gone with the next key."""
+ANEW = {"palette", "jump"}
+"""Textual's own keeps the colours it was opened with, jump mode its picture; each is gone with the next key."""
+
+FROZEN = {"jump"}
+"""A resize ends it."""
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -253,11 +279,14 @@ async def test_screen(
 ) -> None:
     sizes = SIZES[:1] if screen in NARROW else SIZES
     seen: dict[Size, dict[str, Picture]] = {size: {} for size in sizes}
+    parts = [{size: seen[size]} for size in sizes] if screen in FROZEN else [seen]
     for names in ((name,) for name in THEMES) if screen in ANEW else (THEMES,):
-        await look(screen, tmp_path / names[-1], names, seen)
+        for part in parts:
+            await look(screen, tmp_path / names[-1], names, part)
     assert left_over([by_theme[themes.LIGHT] for by_theme in seen.values()]) == set()
     monkeypatch.setenv("NO_COLOR", "1")
-    await look(screen, tmp_path / COLOURLESS, (COLOURLESS,), seen)
+    for part in parts:
+        await look(screen, tmp_path / COLOURLESS, (COLOURLESS,), part)
     stored = page(seen)
     assert str(tmp_path) not in stored
     assert stored == snapshot.use_extension(Pages)

@@ -215,6 +215,26 @@ async def test_the_wheel_scrolls_and_the_scrollbar_tells_where() -> None:
         assert app.transcript.at_end
 
 
+async def test_enter_unfolds_a_diff_then_its_context_then_folds_it() -> None:
+    lines = [f" line {n}" for n in range(1, 25)]
+    diff = "\n".join(["--- a/x", "+++ b/x", "@@ -1,25 +1,25 @@", *lines[:12], "-old", "+new", *lines[12:]])
+    events = stored(said("", 1, call("c1", "fs_edit", path="x")), result("c1", diff=diff, name="fs_edit"))
+    app = TranscriptApp(events)
+    async with app.run_test(size=(80, 40)) as pilot:
+        await pilot.press("left_square_bracket", "enter")
+        await pilot.pause()
+        shown = screen_text(app)
+        assert "+ new" in shown and "line 10" in shown and "line 9\n" not in shown
+        assert "18 more unchanged lines (Enter)" in shown
+        await pilot.press("enter")
+        await pilot.pause()
+        shown = screen_text(app)
+        assert all(f"line {n}" in shown for n in range(1, 25)) and "(Enter)" not in shown
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "+ new" not in screen_text(app)
+
+
 async def test_select_unfold_and_copy() -> None:
     events = stored(
         ev.UserMessage(text="go"),

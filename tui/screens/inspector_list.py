@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -73,6 +74,12 @@ class LineList(ScrollView, can_focus=True):
             if index == self.index:
                 self.post_message(self.Opened())
             self._go(index)
+
+    def jump_places(self) -> list[tuple[int, Callable[[], None]]]:
+        """The lines in view, and what chooses each."""
+        top = self.scroll_offset.y
+        lines = range(top, min(self.length, top + self.size.height))
+        return [(line - top, partial(self._go, line)) for line in lines]
 
     def on_resize(self) -> None:
         self._fit()

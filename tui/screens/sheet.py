@@ -78,7 +78,8 @@ class Sheet:
         self._late += events
         if self.shown or len(self._late) >= LATE:
             self.catch_up()
-        # What is streamed and shown once concerns the transcript alone.
+        # What is streamed and shown once concerns the transcript alone, but for what a call says while it runs.
+        self.tools.feed([event for event in events if event.type == "tool_progress"])
         self._note([event for event in events if getattr(event, "seq", 0)])
         for event in events:
             self._follow(event)

@@ -13,8 +13,11 @@ from textual.screen import Screen
 from engine.commands import Compact, EditTodo, Interrupt, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
 from tui import slots
 from tui.actions import Situation, bindings
+from tui.keeping import Keeping
 from tui.screens.midrun_actions import MidrunActions
+from tui.screens.pane_actions import PaneActions
 from tui.screens.reading import Reading
+from tui.screens.said_actions import SaidActions
 from tui.screens.session_actions import SessionActions
 from tui.screens.sheet import Sheet
 from tui.screens.tab_actions import TabActions
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
 SIDE_TABS = ("task", "todo", "cache", "approvals")
 
 
-class Workbench(SessionActions, TabActions, MidrunActions, Reading, Screen[None]):
+class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActions, Reading, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
@@ -66,6 +69,8 @@ class Workbench(SessionActions, TabActions, MidrunActions, Reading, Screen[None]
         self.queue, self.banners, self.keys = QueueStrip(look), Banners(look), KeysLine(look)
         self.tab = TABS[0]
         self._transcript: type[Any] | None = None
+        self.keeping = Keeping(lambda why: app.say(why, warn=True))
+        self.recall_panes(app.home)
 
     def compose(self) -> ComposeResult:
         yield self.header
@@ -90,9 +95,11 @@ class Workbench(SessionActions, TabActions, MidrunActions, Reading, Screen[None]
         self._transcript = await asyncio.to_thread(slots.transcript)
         for sheet in self.sheets.values():
             await self._mount_transcript(sheet)
+        self.run_worker(self.recall_said(), group="said")
 
     def sheet_for(self, tab: Tab) -> AwaitMount:
         sheet = self.sheets[tab] = Sheet(tab, slots.composer(self.bench.ask))
+        self.give_past(sheet.composer)
         sheet.display(False)
         if self._transcript is not None:
             self._mount_transcript(sheet)
@@ -157,6 +164,8 @@ class Workbench(SessionActions, TabActions, MidrunActions, Reading, Screen[None]
         if news:
             sheet.tell(news)
         if sheet is self.sheet:
+            if any(event.type == "tool_progress" for event in news):
+                self.tools_pane.stream()
             self.tabs.badge("transcript", self.transcript.unseen if self.tab != "transcript" and self.narrow else 0)
             if sheet.tab.state is not None:
                 self._show(sheet.tab.state)
@@ -269,6 +278,7 @@ class Workbench(SessionActions, TabActions, MidrunActions, Reading, Screen[None]
     def action_tab(self, name: str) -> None:
         """Show a pane (narrow) and go to it."""
         changed = name != self.tab
+        self.bring_back(name)
         for tab in TABS:
             self.set_class(tab == name, f"-tab-{tab}")
         self.set_class(name in SIDE_TABS, "-side")

@@ -6,7 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from tui.diff import diff_lines, stat_text
+from tui.diff import diff_lines, folded, stat_text
 from tui.format import duration, size
 from tui.transcript.kinds import Tool
 from tui.transcript.look import BOLD, EMPTY, Look
@@ -133,8 +133,11 @@ def _tail(text: str, width: int, look: Look) -> tuple[list[Strip], int]:
 
 def _unfolded(tool: Tool, width: int, look: Look, pages: int, full: str | None) -> tuple[list[Strip], int]:
     if tool.diff:
-        lines, hidden = diff_lines(tool.diff, body_width(width, INDENT), look, PAGE * pages)
+        # A step deeper is first the context that was folded, then what is beyond a page.
+        lines, hidden = diff_lines(tool.diff, body_width(width, INDENT), look, PAGE * pages, whole=pages > 1)
         strips = [strip_of((Segment(" " * INDENT),), line) for line in lines]
+        if not hidden and pages == 1 and (context := folded(tool.diff)):
+            return [*strips, more_line(context, look, [Segment(" " * INDENT)], "unchanged line")], context
     else:
         text = tool.tail if tool.state == "running" else tool.text if full is None else full
         raw, hidden = first_lines(text, PAGE * pages)

@@ -6,7 +6,8 @@ is the `Reader`'s business, what a block looks like is `render`'s.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from rich.style import Style
@@ -204,9 +205,20 @@ class Transcript(ScrollView, can_focus=True):
         if index == self._reader.selected:
             self._toggle(index)
         else:
-            self._reader.selected = index
-            self._arrange()
-            self._tell_selected()
+            self._choose(index)
+
+    def jump_places(self) -> list[tuple[int, Callable[[], None]]]:
+        """The blocks in view: the line each is first seen on, and what selects it."""
+        first: dict[int, int] = {}
+        for line, row in enumerate(self._rows):
+            if row.strip.text.strip():
+                first.setdefault(row.block, line)
+        return [(line, partial(self._choose, index)) for index, line in first.items()]
+
+    def _choose(self, index: int) -> None:
+        self._reader.selected = index
+        self._arrange()
+        self._tell_selected()
 
     def _toggle(self, index: int) -> None:
         opened = not self._reader.pages(index)

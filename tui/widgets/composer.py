@@ -22,7 +22,7 @@ import themes
 from engine.text import clean
 from tui.widgets.composer_complete import Wanted, command_of, matching, nearest, wanted
 from tui.widgets.composer_editor import Editor, Kind
-from tui.widgets.composer_history import History
+from tui.widgets.composer_history import History, Search
 from tui.widgets.composer_list import CompletionList
 from tui.widgets.composer_pastes import Pastes, tidy
 
@@ -66,6 +66,13 @@ class Composer(Widget):
             super().__init__()
             self.command, self.argument = command, argument
 
+    class Said(Message):
+        """``text`` was entered, chips in full: worth being found again."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     running = reactive(False)
 
     def __init__(
@@ -84,6 +91,7 @@ class Composer(Widget):
         self._wanted: Wanted | None = None
         self._put_away: Wanted | None = None
         self._rest: Timer | None = None
+        self._search: Search | None = None
 
     def compose(self) -> ComposeResult:
         signs = cast("Themed", self.app).look.signs
@@ -119,6 +127,20 @@ class Composer(Widget):
             self._history.add(before)
         self._load(draft)
 
+    def recall(self, entries: Sequence[str], elsewhere: Sequence[str] = ()) -> None:
+        """Take what was said before this app was opened, oldest first: here, and in other folders."""
+        self._history.recall(entries, elsewhere)
+
+    def search(self) -> None:
+        """Search what was said before with what is typed from here on; asked again, go on to the next one found."""
+        self.focus()
+        if self._search is not None:
+            if self._list.open:
+                self._list.move(1)
+            return
+        self._search = Search(self._editor.text)
+        self._find()
+
     def focus(self, scroll_visible: bool = True) -> Self:
         self._editor.focus(scroll_visible)
         return self
@@ -127,6 +149,9 @@ class Composer(Widget):
 
     def _enter(self, kind: Kind) -> None:
         """Choose from the list when it is open, else send."""
+        if self._search is not None:
+            self._found()
+            return
         if kind == "steer" and self._list.open:
             self._choose(run=True)
             return
@@ -146,11 +171,15 @@ class Composer(Widget):
             self._list.say(f"There is no /{command[0]}. {hint} Begin with // to send it as text.")
 
     def _sent(self) -> None:
-        self._history.add(self._editor.text.strip())
+        self._said(self._editor.text.strip())
         self._load("")
 
+    def _said(self, draft: str) -> None:
+        self._history.add(draft)
+        self.post_message(self.Said(self._pastes.expand(draft)))
+
     def _load(self, draft: str) -> None:
-        self._put_away = None
+        self._put_away = self._search = None
         self._editor.load(draft)
 
     def action_clear(self) -> None:
@@ -163,9 +192,26 @@ class Composer(Widget):
     # --- keys the text has no use for --------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        if (self._list.open and self._on_list_key(event.key)) or self._on_other_key(event.key):
+        if self._search is not None:
+            used = self._on_search_key(event.key)
+        else:
+            used = self._list.open and self._on_list_key(event.key)
+        if used or self._on_other_key(event.key):
             event.stop()
             event.prevent_default()
+
+    def _on_search_key(self, key: str) -> bool:
+        """Whether the search had use for the key."""
+        if key == "escape" and self._search is not None:
+            self._show(self._search.draft)
+        elif key == "tab":
+            self._found()
+        elif key in ("up", "down"):
+            if self._list.open:
+                self._list.move(1 if key == "down" else -1)
+        else:
+            return False
+        return True
 
     def _on_list_key(self, key: str) -> bool:
         """Whether the list had use for the key."""
@@ -192,9 +238,33 @@ class Composer(Widget):
             found = self._history.newer()
         if found is None:
             return False
-        self._load(found)
-        self._put_away = self._what()
+        self._show(self._pastes.fold(found))
         return True
+
+    def _show(self, draft: str) -> None:
+        """Another draft for which nothing is to be offered unasked."""
+        self._list.close()
+        self._load(draft)
+        self._put_away = self._what()
+
+    # --- what was said before ----------------------------------------------------------------------------------------
+
+    def _find(self) -> None:
+        """Offer what was said with the words typed by now."""
+        assert self._search is not None
+        self._search.found = self._history.with_words(self._editor.text)
+        if self._search.found:
+            self._list.offer([(text, "") for text in self._search.found], "Enter takes it, Esc goes back")
+        else:
+            self._list.say("Nothing said before has these words. Esc goes back.")
+
+    def _found(self) -> None:
+        """The marked text becomes the draft; with nothing found the words typed stay and the search is over."""
+        chosen = self._list.at if self._list.open and self._search is not None else None
+        if chosen is None or self._search is None:
+            self._show(self._editor.text)
+        else:
+            self._show(self._pastes.fold(self._search.found[chosen]))
 
     # --- completion --------------------------------------------------------------------------------------------------
 
@@ -205,6 +275,9 @@ class Composer(Widget):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Look whether something is being typed that can be completed."""
         event.stop()
+        if self._search is not None:
+            self._find()
+            return
         found = self._wanted = self._what()
         if self._rest is not None:
             self._rest.stop()
@@ -221,7 +294,7 @@ class Composer(Widget):
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
         event.stop()
-        if self._list.open and self._what() != self._wanted:
+        if self._search is None and self._list.open and self._what() != self._wanted:
             self._list.close()
 
     def _offer(self, items: Sequence[tuple[str, str]]) -> None:
@@ -247,7 +320,10 @@ class Composer(Widget):
             self._offer([(path, "") for path in found])
 
     def on_completion_list_chosen(self) -> None:
-        self._choose(run=False)
+        if self._search is not None:
+            self._found()
+        else:
+            self._choose(run=False)
 
     def _choose(self, run: bool) -> None:
         """Take the marked row: a file into the text; a command too, or at once when ``run``."""
@@ -257,7 +333,7 @@ class Composer(Widget):
         self._list.close()
         if found.kind == "command" and run:
             self._load("")
-            self._history.add(f"/{name}")
+            self._said(f"/{name}")
             self.post_message(self.Slash(name))
             return
         row, column = self._editor.cursor_location

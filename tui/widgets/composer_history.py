@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
 MOST = 500
+FOUND = 100
+LOOKED_AT = 4_000
+"""Characters of a text that a search looks at."""
+
+
+@dataclass(slots=True)
+class Search:
+    """A search under way. ``draft``: what was there when it began; ``found``: what is offered now, in order."""
+
+    draft: str
+    found: list[str] = field(default_factory=list)
 
 
 class History:
@@ -12,8 +25,16 @@ class History:
 
     def __init__(self, entries: Sequence[str] = ()) -> None:
         self._entries = list(entries)[-MOST:]
+        self._elsewhere: tuple[str, ...] = ()
         self._at = len(self._entries)
         self._draft = ""
+
+    def recall(self, entries: Sequence[str], elsewhere: Sequence[str] = ()) -> None:
+        """Put what earlier apps kept before what was said since; ``elsewhere`` is met by a search alone."""
+        known = len(self._entries)
+        self._entries = [*entries, *self._entries][-MOST:]
+        self._at += len(self._entries) - known
+        self._elsewhere = tuple(elsewhere)
 
     def add(self, text: str) -> None:
         """Something was sent, or a draft was cleared; the walk starts at the end again."""
@@ -37,3 +58,15 @@ class History:
             return None
         self._at += 1
         return self._draft if self._at == len(self._entries) else self._entries[self._at]
+
+    def with_words(self, query: str) -> list[str]:
+        """Each text once that holds every word of ``query``: the newest first, those of other folders after."""
+        words = query.casefold().split()
+        newest: Iterable[str] = chain(reversed(self._entries), reversed(self._elsewhere))
+        found: dict[str, None] = {}
+        for text in newest:
+            if len(found) == FOUND:
+                break
+            if all(word in text[:LOOKED_AT].casefold() for word in words):
+                found[text] = None
+        return list(found)

@@ -32,7 +32,7 @@ class CompletionList(Widget):
         super().__init__(id="composer-list")
         self._mark = ""
         self._items: Sequence[tuple[str, str]] = ()
-        self._words = ""
+        self._words = self._hint = ""
         self._at = 0
         self.display = False
 
@@ -45,14 +45,20 @@ class CompletionList(Widget):
         return bool(self._items)
 
     @property
+    def at(self) -> int:
+        """The row the mark is on, counted from 0."""
+        return self._at
+
+    @property
     def chosen(self) -> str:
         """The name of the row the mark is on."""
         return self._items[self._at][0] if self._items else ""
 
-    def offer(self, items: Sequence[tuple[str, str]]) -> None:
-        """Show ``(name, what it is)`` to choose from; the mark stays on what it was on."""
+    def offer(self, items: Sequence[tuple[str, str]], hint: str = "") -> None:
+        """Show ``(name, what it is)`` to choose from; the mark stays on what it was on. ``hint``: which keys do what,
+        where that is not what one expects."""
         before = self.chosen
-        self._items, self._words = items, ""
+        self._items, self._words, self._hint = items, "", hint
         names = [name for name, _ in items]
         self._at = names.index(before) if before in names else 0
         self._place(len(items))
@@ -106,15 +112,18 @@ class CompletionList(Widget):
         if gap:
             row.append(f"{one_line(argument)}  ", roles.tool)
         row.append(one_line(what if gap else words), roles.muted)
-        left = (
-            f" {number + 1}/{len(self._items)}"
-            if marked and width >= 40 and len(self._items) > self.size.height
-            else ""
-        )
+        left = self._aside(number, width) if marked else ""
         row = clip(row, max(1, width - len(left) - 1))
         row.pad_right(max(0, width - row.cell_len - len(left) - 1))
         row.append(left, roles.muted)
         return row
+
+    def _aside(self, number: int, width: int) -> str:
+        """What stands at the right of the marked row: the keys, and where in a list that is longer than its rows."""
+        parts = [self._hint] if self._hint and width >= 70 else []
+        if width >= 40 and len(self._items) > self.size.height:
+            parts.append(f"{number + 1}/{len(self._items)}")
+        return "".join(f"  {part}" for part in parts)[1:]
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

@@ -21,6 +21,7 @@ from textual.message import Message
 
 class _Keys(StrEnum):
     ALT_ENTER = "alt+enter"
+    ALT_0 = "alt+0"
     ALT_1 = "alt+1"
     ALT_2 = "alt+2"
     ALT_3 = "alt+3"

@@ -102,6 +102,7 @@ class Pane(ScrollView, can_focus=True):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         # The layout asks from here, so that nothing may be refreshed; `on_resize` follows when the size changed.
+        width -= self.scrollbar_size_vertical if self.show_vertical_scrollbar else 0
         if self._stale or self._drawn != width:
             self._make(width)
         return max(1, len(self._lines))
@@ -110,6 +111,10 @@ class Pane(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         if self._stale or width != self._drawn:
             self._draw(width)
+
+    def watch_show_vertical_scrollbar(self) -> None:
+        """What the bar takes is no longer there for the lines."""
+        self.call_after_refresh(self.redraw)
 
     def on_show(self) -> None:
         if self._stale:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -94,6 +95,15 @@ class SessionList(ScrollView, can_focus=True):
             self.post_message(self.Opened())
         self.index = index
         self.refresh()
+
+    def jump_places(self) -> list[tuple[int, Callable[[], None]]]:
+        """The rows in view: where each begins, and what chooses it."""
+        top, bottom = self.scroll_offset.y, self.scroll_offset.y + self.size.height
+        rows = range(-(-top // self.tall), min(len(self.rows), -(-bottom // self.tall)))
+        return [(row * self.tall - top, partial(self._choose, row)) for row in rows]
+
+    def _choose(self, row: int) -> None:
+        self.action_move(row - self.index)
 
     def _reveal(self) -> None:
         top, height, line = self.scroll_offset.y, max(self.tall, self.size.height), self.index * self.tall
