@@ -17,13 +17,15 @@ NO_TITLE = "new session"
 @dataclass(eq=False)
 class Tab:
     """A place for one session. ``session``: its id, '' until the engine has opened it; ``opening``: how many openings
-    for this tab the engine has not answered; ``held``: what was said meanwhile; ``saving``: whether it is stored."""
+    for this tab the engine has not answered; ``held``: what was said meanwhile; ``saving``: whether it is stored;
+    ``opened_from``: the tab that was shown before."""
 
     session: str = ""
     state: TaskState | None = None
     opening: int = 0
     held: list[Make] = field(default_factory=list)
     saving: bool = True
+    opened_from: Tab | None = None
 
     @property
     def title(self) -> str:
@@ -66,7 +68,7 @@ class Tabs:
 
     def add(self) -> Tab:
         """Another tab, at the end, and go to it."""
-        self.shown = Tab()
+        self.shown = Tab(opened_from=self.shown)
         self.all.append(self.shown)
         return self.shown
 
