@@ -42,7 +42,10 @@ class Tab:
 
     @property
     def untouched(self) -> bool:
-        """Whether nobody has said anything here, so that another session may take the place of this one."""
+        """Whether another session may take this place: nobody has said anything here, or there is none that could be
+        opened, and what was said waits for the next."""
+        if not self.session and not self.opening:
+            return True
         state = self.state
         return not self.held and (state is None or not (state.goal or state.turn or state.running or state.pending))
 

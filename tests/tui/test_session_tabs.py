@@ -358,6 +358,11 @@ def test_a_tab_for_what_cannot_be_opened_goes_again_unless_something_was_said_th
         told, _ = link.take()
         assert link.tabs.all == ([first, second, tab] if words else [first, second])
         assert told[0][0] is link.tabs.shown is (tab if words else first)
+    assert tab.untouched, "what was said is for the next session opened there"
+    link.open(OpenSession(), tab)
+    engine.show(ev.SessionOpened(session="s9"))
+    link.take()
+    assert engine.commands(SendMessage) == [SendMessage("s9", "hello")]
 
 
 def test_a_tab_closed_before_its_session_was_open_gives_it_back() -> None:
