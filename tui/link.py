@@ -74,6 +74,7 @@ class Link:
         the other is open."""
         if self._handle is not None:
             tab.opening += 1
+            tab.fresh = opening == OpenSession()
             self._asked.append(tab)
             self._handle.send(opening)
 

@@ -17,8 +17,7 @@ NO_TITLE = "new session"
 @dataclass(eq=False)
 class Tab:
     """A place for one session. ``session``: its id, '' until the engine has opened it; ``opening``: how many openings
-    for this tab the engine has not answered; ``held``: what was said meanwhile; ``saving``: whether it is stored;
-    ``opened_from``: the tab that was shown before."""
+    for this tab the engine has not answered; ``held``: what was said meanwhile; ``saving``: whether it is stored."""
 
     session: str = ""
     state: TaskState | None = None
@@ -26,6 +25,9 @@ class Tab:
     held: list[Make] = field(default_factory=list)
     saving: bool = True
     opened_from: Tab | None = None
+    """The tab that was shown before."""
+    fresh: bool = True
+    """Whether what is being opened, or was opened last, is a new session."""
 
     @property
     def title(self) -> str:
@@ -46,6 +48,8 @@ class Tab:
         opened, and what was said waits for the next."""
         if not self.session and not self.opening:
             return True
+        if self.opening and not self.fresh:
+            return False
         state = self.state
         return not self.held and (state is None or not (state.goal or state.turn or state.running or state.pending))
 

@@ -365,6 +365,17 @@ def test_a_tab_for_what_cannot_be_opened_goes_again_unless_something_was_said_th
     assert engine.commands(SendMessage) == [SendMessage("s9", "hello")]
 
 
+def test_a_stored_session_that_is_being_opened_does_not_give_way_to_another() -> None:
+    engine = FakeHandle(EngineOptions(cwd=Path("/src")))
+    link = link_with(engine)
+    engine.send = engine.sent.append  # type: ignore[method-assign]
+    assert link.tabs.shown.untouched
+    link.open(OpenSession(), link.tabs.shown)
+    assert link.tabs.shown.untouched, "pressed twice by mistake"
+    link.open(OpenSession(id="long"), link.tabs.shown)
+    assert not link.tabs.shown.untouched
+
+
 def test_a_tab_closed_before_its_session_was_open_gives_it_back() -> None:
     engine = FakeHandle(EngineOptions(cwd=Path("/src")))
     link = link_with(engine)
