@@ -74,6 +74,7 @@ class Link:
         the other is open."""
         if self._handle is not None:
             tab.opening += 1
+            tab.fresh = opening == OpenSession()
             self._asked.append(tab)
             self._handle.send(opening)
 
@@ -194,7 +195,8 @@ class Link:
         return known
 
     def _refused(self) -> Tab:
-        """The tab whose session could not be opened; what it had before is still there."""
+        """Where to say that a session could not be opened: its tab with what was there before; or, when there was
+        nothing, the tab one came from, since an empty one is of no use."""
         if not self._asked:
             return self.tabs.shown
         tab = self._asked.popleft()
@@ -202,6 +204,11 @@ class Link:
         tab.coming = ""
         if tab.session:
             self._send_held(tab)
+        elif self.tabs.several and tab in self.tabs.all and not (tab.held or tab.opening):
+            shown = self.tabs.shown is tab
+            self.tabs.remove(tab)
+            if shown and tab.opened_from in self.tabs.all:
+                self.tabs.shown = tab.opened_from
         return tab if tab in self.tabs.all else self.tabs.shown
 
     def _send_held(self, tab: Tab) -> None:

@@ -26,6 +26,10 @@ class Tab:
     opening: int = 0
     held: list[Make] = field(default_factory=list)
     saving: bool = True
+    opened_from: Tab | None = None
+    """The tab that was shown before."""
+    fresh: bool = True
+    """Whether what is being opened, or was opened last, is a new session."""
 
     @property
     def title(self) -> str:
@@ -42,7 +46,12 @@ class Tab:
 
     @property
     def untouched(self) -> bool:
-        """Whether nobody has said anything here, so that another session may take the place of this one."""
+        """Whether another session may take this place: nobody has said anything here, or there is none that could be
+        opened, and what was said waits for the next."""
+        if not self.session and not self.opening:
+            return True
+        if self.opening and not self.fresh:
+            return False
         state = self.state
         return not self.held and (state is None or not (state.goal or state.turn or state.running or state.pending))
 
@@ -68,7 +77,7 @@ class Tabs:
 
     def add(self) -> Tab:
         """Another tab, at the end, and go to it."""
-        self.shown = Tab()
+        self.shown = Tab(opened_from=self.shown)
         self.all.append(self.shown)
         return self.shown
 

@@ -119,3 +119,19 @@ def test_pieces_of_different_blocks_are_never_joined(split: str) -> None:
     bridge.receive(delta("b").model_copy(update={split: other}))
     batch, _ = bridge.take()
     assert len(batch) == 2
+
+
+def test_sessions_that_stream_at_once_are_joined_each_for_itself_and_in_its_own_order() -> None:
+    bridge = Bridge(lambda: None)
+    for n in range(50):
+        for session in ("one", "two"):
+            bridge.receive(delta(f"{n} ").model_copy(update={"session": session}))
+        if n == 24:
+            bridge.receive(notice("half").model_copy(update={"session": "one"}))
+    batch, _ = bridge.take()
+    said = [(e.session, e.type, getattr(e, "text", "")) for e in batch]
+    whole = "".join(f"{n} " for n in range(50))
+    assert [s for s in said if s[0] == "two"] == [("two", "stream_delta", whole)]
+    first, half, rest = [s for s in said if s[0] == "one"]
+    assert half == ("one", "notice", "half") and first[2] + rest[2] == whole
+    assert first[2].endswith("24 ")

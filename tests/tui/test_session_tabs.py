@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
+from textual.events import Key
 
 from engine import events as ev
 from engine.commands import AnswerQuestion, CloseSession, Decide, Interrupt, OpenSession, SendMessage, TakeBack
@@ -18,6 +20,7 @@ from tests.tui.test_app_session import begin, submit
 from tui.asking import Asking, key_of
 from tui.link import Link
 from tui.session_tabs import Tabs
+from tui.widgets.composer_burst import QUIET
 
 
 async def two(bench: Bench) -> None:
@@ -117,12 +120,22 @@ async def test_the_place_of_reading_stays(tmp_path: Path) -> None:
         assert not bench.app.bench.transcript.at_end and bench.app.bench.transcript.unseen >= 700
 
 
-async def test_keys_pressed_at_once_after_a_switch_go_to_the_session_switched_to(tmp_path: Path) -> None:
+async def test_keys_pressed_at_once_go_to_the_session_they_were_pressed_in(tmp_path: Path) -> None:
     async with workbench(tmp_path, real=True) as bench:
         await two(bench)
-        await bench.pilot.press("ctrl+pageup", *"one", "enter", "ctrl+n", *"three", "enter")
-        await bench.until(lambda: len(bench.engine.commands(SendMessage)) == 2, "both messages")
-        assert [(m.session, m.text) for m in bench.engine.commands(SendMessage)] == [("s1", "one"), ("s3", "three")]
+        await bench.pilot.press(*"for two")
+        typed = monotonic()
+        await bench.until(lambda: monotonic() - typed > QUIET, "Enter would be no part of a paste")
+        for key in ("enter", "escape", "ctrl+pageup", *"one", "ctrl+n", *"more", "ctrl+pageup", "x"):
+            # Without a pause between them, as a terminal that was held up hands them over.
+            bench.app.post_message(Key(key, key if len(key) == 1 else None))
+        await bench.until(lambda: bench.app.link.session == "s2" and bench.engine.commands(Interrupt), "all of it")
+        assert bench.engine.commands(SendMessage) == [SendMessage("s2", "for two", "steer")]
+        assert bench.engine.commands(Interrupt) == [Interrupt("s2")]
+        await bench.until(lambda: bench.app.bench.composer.text == "x", "the last key")
+        for session, draft in (("s3", "more"), ("s1", "one")):
+            await go(bench, "ctrl+pagedown", session)
+            assert bench.app.bench.composer.text == draft
 
 
 async def test_commands_go_to_the_session_that_is_shown(tmp_path: Path) -> None:
@@ -326,6 +339,41 @@ def test_what_cannot_be_opened_leaves_what_was_there_and_what_was_said() -> None
     assert told[0][0] is link.tabs.shown and link.session == "s1"
     assert engine.commands(SendMessage) == [SendMessage("s1", "meanwhile")]
     assert opened is not None
+
+
+def test_a_tab_for_what_cannot_be_opened_goes_again_unless_something_was_said_there() -> None:
+    engine = FakeHandle(EngineOptions(cwd=Path("/src")))
+    link = link_with(engine)
+    link.open(OpenSession(), link.tabs.add())
+    link.take()
+    first, second = link.tabs.all
+    link.tabs.shown = first
+    engine.send = engine.sent.append  # type: ignore[method-assign]
+    for words in ("", "hello"):
+        tab = link.tabs.add()
+        link.open(OpenSession(id="gone"), tab)
+        if words:
+            link.send(lambda session: SendMessage(session, "hello"))
+        engine.show(ev.OpenFailed(error="there is no gone"))
+        told, _ = link.take()
+        assert link.tabs.all == ([first, second, tab] if words else [first, second])
+        assert told[0][0] is link.tabs.shown is (tab if words else first)
+    assert tab.untouched, "what was said is for the next session opened there"
+    link.open(OpenSession(), tab)
+    engine.show(ev.SessionOpened(session="s9"))
+    link.take()
+    assert engine.commands(SendMessage) == [SendMessage("s9", "hello")]
+
+
+def test_a_stored_session_that_is_being_opened_does_not_give_way_to_another() -> None:
+    engine = FakeHandle(EngineOptions(cwd=Path("/src")))
+    link = link_with(engine)
+    engine.send = engine.sent.append  # type: ignore[method-assign]
+    assert link.tabs.shown.untouched
+    link.open(OpenSession(), link.tabs.shown)
+    assert link.tabs.shown.untouched, "pressed twice by mistake"
+    link.open(OpenSession(id="long"), link.tabs.shown)
+    assert not link.tabs.shown.untouched
 
 
 def test_a_tab_closed_before_its_session_was_open_gives_it_back() -> None:

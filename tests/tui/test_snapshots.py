@@ -18,6 +18,7 @@ from unittest.mock import Mock
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.widget import Widget
+from textual.widgets import Input
 
 import themes
 import tui.dialogs
@@ -199,6 +200,11 @@ async def limits(bench: Bench) -> None:
     await shows(bench, "Limits of a run")
 
 
+async def palette(bench: Bench) -> None:
+    await pressed("ctrl+p", sees="Ctrl+G")(bench)
+    bench.app.screen.query_one(Input).cursor_blink = False
+
+
 async def sessions(bench: Bench) -> None:
     await finished(bench)
     await pressed("ctrl+o", sees="Port the importer")(bench)
@@ -261,7 +267,7 @@ SCREENS: dict[str, Scene] = {
     "help": pressed("f1", sees="Talk to the agent"),
     "first-run": first_run,
     "trust": trust,
-    "palette": pressed("ctrl+p", sees="Ctrl+G"),
+    "palette": palette,
     "ask-text": limits,
 }
 EMPTY = {"said", "workbench-idle", "first-run", "trust", "ask-text", "help", "palette", "question", "approval-diff"}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from textual.widget import Widget
 
 from engine.commands import OpenSession
 from tui import slots
@@ -17,6 +21,10 @@ if TYPE_CHECKING:
     Base = Screen[None]
 else:
     Base = object
+
+
+HASTE = 0.2
+"""Seconds after which keys that are still under way are not waited for: whoever has them may be waiting for us."""
 
 
 class TabActions(Base):
@@ -56,14 +64,26 @@ class TabActions(Base):
         if number < len(tabs):
             self.show_tab(tabs[number])
 
-    def action_next_session(self) -> None:
+    async def action_next_session(self) -> None:
+        await self._keys_before()
         self.show_tab(self.bench.link.tabs.beside(1))
 
-    def action_previous_session(self) -> None:
+    async def action_previous_session(self) -> None:
+        await self._keys_before()
         self.show_tab(self.bench.link.tabs.beside(-1))
 
-    def action_waiting_session(self) -> None:
+    async def _keys_before(self) -> None:
+        """What was pressed before is for the session in sight: let each widget on its way have done with it, so that an
+        Esc or an Enter never reaches the session gone to."""
+        for node in self.focused.ancestors_with_self if self.focused else ():
+            done = asyncio.Event()
+            if isinstance(node, Widget) and node.call_later(done.set):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(done.wait(), HASTE)
+
+    async def action_waiting_session(self) -> None:
         """The next tab in which something waits; what was put aside there is offered again."""
+        await self._keys_before()
         tab = self.bench.link.tabs.next_waiting()
         if tab is None:
             self.bench.say("No other session waits for you.")
@@ -73,6 +93,7 @@ class TabActions(Base):
 
     async def action_new_session(self) -> None:
         """A new session beside the others; in place of the one shown when nobody has said anything there."""
+        await self._keys_before()
         await self._open(OpenSession())
 
     def action_sessions(self) -> None:
