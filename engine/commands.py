@@ -131,7 +131,8 @@ class GoOn:
 
 @dataclass(frozen=True, slots=True)
 class ArrangeQueue:
-    """What waits as a person edited and ordered it: (id, kind, text). Ids that are missing are taken back."""
+    """What waits as a person edited and ordered it: (id, kind, text). One without text is taken back; one that is not
+    named, because it came meanwhile, waits on after the others."""
 
     session: str
     items: tuple[tuple[str, str, str], ...]

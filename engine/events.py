@@ -103,10 +103,11 @@ class MessageQueued(Stored):
 
 
 class MessageWithdrawn(Stored):
-    """A person took a queued message back before it was delivered."""
+    """A queued message is not delivered: a person took it back, or, where there is one, for another ``reason``."""
 
     type: Literal["message_withdrawn"] = "message_withdrawn"
     id: str
+    reason: str = ""
 
 
 class UserMessage(Stored):

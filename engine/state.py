@@ -221,7 +221,7 @@ def _run_finished(state: TaskState, e: ev.RunFinished) -> Change:
 
 
 def _user_message(state: TaskState, e: ev.UserMessage) -> Change:
-    left = settled(state, e.id, state.turn + 1) if e.id else {}
+    left = settled(state, e.id, state.turn + 1, e.at) if e.id else {}
     return dict(goal=state.goal or e.text, title=state.title or title_of(e.text), **left)
 
 

@@ -91,6 +91,8 @@ ACTIONS: tuple[Action, ...] = (
            when=lambda s: s.editing),
     Action("take_back", "Take the newest waiting message back", TALK, ("alt+up",), hint="take back",
            when=lambda s: s.pending > 0, slash="undo"),
+    Action("queue", "What waits to be said: edit it, order it, take it back", TALK, ("f12",), hint="queue",
+           when=lambda s: s.pending > 0, slash="queue"),
     Action("interrupt", "Interrupt the agent", TALK, ("escape",), hint="interrupt",
            when=lambda s: s.running and not s.editing, slash="stop"),
     Action("pause", "Pause before the next turn; paused: go on", TALK, ("f8",), hint="go on / pause",
@@ -99,7 +101,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("go_on", "Go on after a pause", TALK, slash="go"),
     Action("approve_plan", "Approve the plan that waits", DECIDE, ("f10",), hint="approve plan",
            when=lambda s: s.plan, slash="accept"),
-    Action("reject_plan", "Reject the plan that waits and say why", DECIDE, ("f12",), hint="reject plan",
+    Action("reject_plan", "Reject the plan that waits and say why", DECIDE,
            when=lambda s: s.plan, slash="reject", argument="REASON"),
     Action("compose", "Type a message", TALK, typed=("i",), hint="type", when=lambda s: not s.typing and not s.editing),
     Action("edit_todo", "Edit todo.md", TALK, hint="", slash="todo"),
@@ -154,6 +156,7 @@ ACTIONS: tuple[Action, ...] = (
            place="app"),
 )  # fmt: skip
 
+BY_NAME = {action.name: action for action in ACTIONS}
 BY_SLASH = {action.slash: action for action in ACTIONS if action.slash}
 APPROVE_MODES = ("ask", "sandboxed", "plan", "rules", "deny")
 CYCLED = APPROVE_MODES[:3]

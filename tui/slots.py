@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import Query, RuleTrial
+    from engine.state import TaskState
+    from tui.arranging import Arranging
     from tui.screens.compaction import Control
     from tui.transcript.view import Transcript
 
@@ -53,6 +55,13 @@ def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Any]:
         return trial
 
     return ApprovalDialog(request, *place, try_rule)
+
+
+def queue(arranging: Arranging, state: Callable[[], TaskState | None], give: Callable[[str], None]) -> Screen[None]:
+    """What waits to be said, and what became of those before."""
+    from tui.screens.queue import QueueScreen
+
+    return QueueScreen(arranging, state, give)
 
 
 def rewind(ask: Ask, session: str, send: Callable[[Callable[[str], Command]], None]) -> Screen[None]:

@@ -215,15 +215,29 @@ async def test_messages_go_out_as_arranged_steers_before_follow_ups(tmp_path: Pa
     await kit.broker.gate("hold").reached.wait()
     for words, kind in (("f1", "follow_up"), ("s1", "steer"), ("s2", "steer"), ("f2", "follow_up"), ("x", "steer")):
         kit.runner.send(words, kind)
-    f1, s1, s2, f2, _ = kit.runner.session.state.pending
-    ordered = ((f2, "f2"), (s2, "s2 edited"), (f1, "f1"), (s1, "s1"))
+    f1, s1, s2, f2, x = kit.runner.session.state.pending
+    ordered = ((f2, "f2"), (s2, "s2 edited"), (x, ""), (f1, "f1"), (s1, "s1"))
     arrange(kit, *((item.id, item.kind, words) for item, words in ordered))
     kit.broker.gate("hold").passed.set()
     await kit.runner.idle()
     assert [e.text for e in of(kit, ev.UserMessage)] == ["do it", "s2 edited", "s1", "f2", "f1"]
     settled = {s.text: s.turn for s in kit.runner.session.state.settled}
     assert settled == {"x": 0, "s2 edited": 2, "s1": 2, "f2": 3, "f1": 4}
+    assert all(s.at and not s.why for s in kit.runner.session.state.settled)
     consistent(kit)
+    await kit.runner.close()
+
+
+async def test_what_came_while_a_person_arranged_waits_on_after_the_rest(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c1", "hold")], [text("a")]])
+    kit.runner.send("do it", "steer")
+    await kit.broker.gate("hold").reached.wait()
+    for words in ("s1", "s2", "unseen"):
+        kit.runner.send(words, "steer")
+    s1, s2, _ = kit.runner.session.state.pending
+    arrange(kit, (s2.id, "steer", "s2"), (s1.id, "follow_up", "s1"))
+    waiting = [(p.text, p.kind) for p in kit.runner.session.state.pending]
+    assert waiting == [("s2", "steer"), ("s1", "follow_up"), ("unseen", "steer")]
     await kit.runner.close()
 
 

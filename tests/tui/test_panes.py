@@ -203,7 +203,8 @@ def test_messages_that_wait_are_counted_when_there_are_many() -> None:
     state = replace(STATE, pending=tuple(Pending(str(n), "follow_up", f"message {n}") for n in range(9)))
     text = plain(queue_lines(state, (), 80, LOOK))
     assert len(text.splitlines()) == 4
-    assert "6 more wait" in text and "message 8" in text and "Alt+Up" in text.splitlines()[-1]
+    assert "9 follow-ups wait" in text and "message 8" in text
+    assert "Alt+Up" in text.splitlines()[-1] and "F12 all" in text.splitlines()[-1]
 
 
 def test_a_delivered_steer_is_shown_until_its_turn_was_answered() -> None:

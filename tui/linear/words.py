@@ -42,6 +42,8 @@ class Narrator:
             case "message_queued":
                 return [f"Waiting to be delivered ({event.kind.replace('_', ' ')}): {visible(event.text)}"]
             case "message_withdrawn":
+                if event.reason:
+                    return [visible(f"A message was not delivered: {event.reason}")]
                 return ["The newest waiting message was taken back."]
             case "assistant_message":
                 return self._said(event)

@@ -1,16 +1,18 @@
-"""Actions of the workbench on a run under way: pause and step it, decide about its plan, run a command of one's own."""
+"""Actions of the workbench on a run under way: what waits to be said, pauses, the plan, a command of one's own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.commands import DecidePlan, GoOn, Pause, RunCommand
+from tui import slots
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from engine.hands import Plan
     from tui.app import WorkbenchApp
+    from tui.arranging import Arranging
 
     Base = Screen[None]
 else:
@@ -18,9 +20,26 @@ else:
 
 
 class MidrunActions(Base):
-    """Mixed into the workbench screen, which provides ``bench``."""
+    """Mixed into the workbench screen, which provides ``bench``, ``composer`` and ``arranging``."""
 
     bench: WorkbenchApp
+    arranging: Arranging
+    composer: Any
+
+    def action_queue(self) -> None:
+        """What waits to be said, to edit, order and take back."""
+        link = self.bench.link
+        self.app.push_screen(slots.queue(self.arranging, lambda: link.state, self.give_back))
+
+    def give_back(self, text: str) -> None:
+        """A text a person wrote comes before what they have written meanwhile."""
+        written = getattr(self.composer, "text", "")
+        self.composer.set_text(f"{text}\n{written}" if written.strip() else text)
+
+    def _give_back_what_came_too_late(self, events: list[Any]) -> None:
+        for text in self.arranging.too_late(events):
+            self.give_back(text)
+            self.bench.say("It had gone out before your change of it; what you wrote is in the composer.", warn=True)
 
     def action_pause(self) -> None:
         """Pause before the next turn, or, when that is so already, go on."""

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from engine.commands import Compact, EditTodo, Interrupt, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
 from tui import slots
 from tui.actions import Situation, bindings
+from tui.arranging import Arranging
 from tui.screens.midrun_actions import MidrunActions
 from tui.screens.reading import Reading
 from tui.screens.session_actions import SessionActions
@@ -59,6 +60,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
         self.tools_pane = ToolsPane(look, id="tools")
         self.queue, self.banners, self.keys = QueueStrip(look), Banners(look), KeysLine(look)
         self.tab = TABS[0]
+        self.arranging = Arranging(app.link.send)
         self._taking_back: dict[str, str] = {}
         self._own_runs = False
 
@@ -122,6 +124,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     def _open(self, event: Any) -> None:
         """Another session from here on; its past follows."""
         self.transcript.clear()
+        self.arranging.clear()
         self._own_runs = False
         for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
             pane.clear()
@@ -140,12 +143,14 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
             for pane in (self.todo_pane, self.approvals_pane, self.tools_pane, self.queue):
                 pane.feed(stored)
             self._give_back(stored)
+            self._give_back_what_came_too_late(stored)
         self.tabs.badge("transcript", self.transcript.unseen if self.tab != "transcript" and self.narrow else 0)
 
     def _show(self, state: TaskState) -> None:
         for part in (self.header, self.tabs, self.task_pane, self.todo_pane, self.cache_pane, self.approvals_pane,
                      self.tools_pane, self.queue, self.banners):  # fmt: skip
             part.show(state)
+        self.arranging.follow(state)
         self.composer.running = state.running
         self.situate()
 
@@ -261,8 +266,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
 
     def action_take_back(self) -> None:
         """Withdraw the newest message that waits; its text comes back once the engine says it was not delivered."""
-        state = self.bench.link.state
-        waiting = [p for p in state.pending if p.id not in self._taking_back] if state else []
+        waiting = [p for p in self.arranging.items if p.id not in self._taking_back]
         if waiting:
             newest = waiting[-1]
             self._taking_back[newest.id] = newest.text
@@ -271,9 +275,7 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
     def _give_back(self, events: list[Any]) -> None:
         for event in events:
             if event.type == "message_withdrawn" and event.id in self._taking_back:
-                written = getattr(self.composer, "text", "")
-                back = self._taking_back.pop(event.id)
-                self.composer.set_text(f"{back}\n{written}" if written.strip() else back)
+                self.give_back(self._taking_back.pop(event.id))
                 self.composer.focus()
             elif event.type == "user_message":
                 self._taking_back.pop(event.id, None)
