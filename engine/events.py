@@ -181,13 +181,15 @@ class ModelFailed(Stored):
 
 
 class ToolStarted(Stored):
-    """A call is about to run: durable before it can have a side effect. ``title`` is one line for people."""
+    """A call is about to run: durable before it can have a side effect. ``title`` is one line for people. ``effects``:
+    whether cutting it may leave something half done, as the gate judges it."""
 
     type: Literal["tool_started"] = "tool_started"
     call_id: str
     turn: int
     name: str
     title: str = ""
+    effects: bool = False
 
 
 class ToolResult(Stored):

@@ -3,7 +3,7 @@ the first frame pays only for what it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import Query, RuleTrial
-    from engine.state import TaskState
+    from engine.state import OpenCall, TaskState
     from tui.arranging import Arranging
     from tui.screens.compaction import Control
     from tui.transcript.view import Transcript
@@ -62,6 +62,13 @@ def queue(arranging: Arranging, state: Callable[[], TaskState | None], give: Cal
     from tui.screens.queue import QueueScreen
 
     return QueueScreen(arranging, state, give)
+
+
+def stop(running: Callable[[], Sequence[OpenCall]]) -> ModalScreen[Any]:
+    """What becomes of the calls that run when a person stops the agent."""
+    from tui.dialogs.stop import StopDialog
+
+    return StopDialog(running)
 
 
 def rewind(ask: Ask, session: str, send: Callable[[Callable[[str], Command]], None]) -> Screen[None]:

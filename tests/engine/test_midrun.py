@@ -382,3 +382,31 @@ async def test_requests_can_be_built_again_from_the_log(tmp_path: Path, choice: 
     state = fold(kit.events[:before], TaskState(session=kit.runner.session.id))
     assert build(kit.events[:before], state) == kit.model.requests[-1]
     await kit.runner.close()
+
+
+# --- what stopping could leave half done ------------------------------------------------------------------------------
+
+
+async def test_the_state_names_the_calls_that_may_be_changing_something(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c1", "hold and read")], [shell("c2", "hold and write")], [text("done")]])
+    kit.runner.send("do it", "steer")
+    await kit.broker.gate("hold and read").reached.wait()
+    assert not kit.runner.session.state.in_effect
+    kit.broker.gate("hold and read").passed.set()
+    await kit.broker.gate("hold and write").reached.wait()
+    assert [(c.call_id, c.title) for c in kit.runner.session.state.in_effect] == [("c2", "hold and write")]
+    kit.runner.interrupt()
+    await kit.runner.idle()
+    assert not kit.runner.session.state.in_effect
+    consistent(kit)
+    await kit.runner.close()
+
+
+async def test_a_call_a_person_is_asked_about_has_changed_nothing_yet(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c1", "ask")], [text("done")]])
+    kit.runner.send("do it", "steer")
+    await kit.until(partial(asked_for, kit, 1))
+    assert not kit.runner.session.state.in_effect
+    kit.runner.decide(cmd.Decide("", "a-c1", "digest", "once"))
+    await kit.runner.idle()
+    await kit.runner.close()

@@ -1,16 +1,18 @@
-"""Actions of the workbench on a run under way: what waits to be said, pauses, the plan, a command of one's own."""
+"""Actions of the workbench on a run under way: how it stops, what waits to be said, pauses, its plan, and a command of
+one's own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engine.commands import DecidePlan, GoOn, Pause, RunCommand
+from engine.commands import DecidePlan, GoOn, Interrupt, Pause, RunCommand
 from tui import slots
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from engine.hands import Plan
+    from engine.state import OpenCall
     from tui.app import WorkbenchApp
     from tui.arranging import Arranging
 
@@ -25,6 +27,7 @@ class MidrunActions(Base):
     bench: WorkbenchApp
     arranging: Arranging
     composer: Any
+    _own_runs: bool
 
     def action_queue(self) -> None:
         """What waits to be said, to edit, order and take back."""
@@ -40,6 +43,39 @@ class MidrunActions(Base):
         for text in self.arranging.too_late(events):
             self.give_back(text)
             self.bench.say("It had gone out before your change of it; what you wrote is in the composer.", warn=True)
+
+    def action_interrupt(self) -> None:
+        """Stop what runs, a command of one's own first. A person is asked what is to become of a call that may be
+        changing something; when nothing runs, Esc leads back to the composer."""
+        state = self.bench.link.state
+        if state and state.in_effect and not self._own_runs:
+            self.app.push_screen(slots.stop(self._in_effect), self._stop)
+        elif (state and state.running) or self._own_runs:
+            self.bench.link.send(Interrupt)
+        else:
+            self.composer.focus()
+
+    def _in_effect(self) -> tuple[OpenCall, ...]:
+        state = self.bench.link.state
+        return state.in_effect if state else ()
+
+    def _stop(self, answer: str | None) -> None:
+        """Do what was chosen. What ended before anything was chosen is no reason to go on: the person came to stop."""
+        state = self.bench.link.state
+        if answer == "now":
+            self.bench.link.send(Interrupt)
+        elif answer == "after":
+            self.bench.link.send(lambda session: Interrupt(session, after_calls=True))
+            self.bench.say("It stops when what runs has ended.")
+        elif answer == "ended" and state and state.running:
+            another = bool(state.in_effect)
+            self.bench.link.send(lambda session: Interrupt(session, after_calls=another))
+            self.bench.say(
+                "That call ended by itself meanwhile; the agent is stopped"
+                + (" after the one that runs now." if another else ".")
+            )
+        elif answer == "ended":
+            self.bench.say("That call ended by itself meanwhile, and the run with it.")
 
     def action_pause(self) -> None:
         """Pause before the next turn, or, when that is so already, go on."""

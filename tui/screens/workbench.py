@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
-from engine.commands import Compact, EditTodo, Interrupt, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
+from engine.commands import Compact, EditTodo, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
 from tui import slots
 from tui.actions import Situation, bindings
 from tui.arranging import Arranging
@@ -279,14 +279,6 @@ class Workbench(SessionActions, MidrunActions, Reading, Screen[None]):
                 self.composer.focus()
             elif event.type == "user_message":
                 self._taking_back.pop(event.id, None)
-
-    def action_interrupt(self) -> None:
-        """Stop what runs; when nothing does, Esc leads back to the composer."""
-        state = self.bench.link.state
-        if (state and state.running) or self._own_runs:
-            self.bench.link.send(Interrupt)
-        else:
-            self.composer.focus()
 
     def action_compact(self, focus: str = "") -> None:
         """Now, with a focus or without; ``auto`` and ``off`` say whether it happens by itself."""
