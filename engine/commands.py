@@ -148,13 +148,14 @@ class RunCommand:
 
 @dataclass(frozen=True, slots=True)
 class DecidePlan:
-    """Approve the plan (``text`` as edited), or reject it with a reason."""
+    """Approve the plan (``text`` as edited), and the ``mode`` its work goes on in; or reject it with a reason."""
 
     session: str
     id: str
     choice: Literal["approve", "reject"]
     text: str = ""
     reason: str = ""
+    mode: Literal["ask", "sandboxed"] = "ask"
 
 
 @dataclass(frozen=True, slots=True)

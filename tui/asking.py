@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.events import AnyEvent, ApprovalRequested, QuestionAsked
+    from engine.events import AnyEvent, ApprovalRequested, PlanProposed, QuestionAsked
 
-    Request = ApprovalRequested | QuestionAsked
+    Request = ApprovalRequested | QuestionAsked | PlanProposed
 
 TYPING_PAUSE = 1.0
 
@@ -29,13 +29,27 @@ class Asking:
         for event in events:
             if event.type in ("approval_requested", "question_asked"):
                 self._waiting[event.id] = event
-            elif event.type in ("approval_decided", "question_answered"):
+            elif event.type == "plan_proposed":
+                self._forget_plan()
+                self._waiting[event.id] = event
+            elif event.type in ("approval_decided", "question_answered", "plan_decided"):
                 self.settle(event.id)
             elif event.type == "tool_result":
-                for id in [r.id for r in self._waiting.values() if r.call_id == event.call_id]:
+                for id in [r.id for r in self._waiting.values() if _call_of(r) == event.call_id]:
                     self.settle(id)
             elif event.type == "run_finished":
-                self.clear()
+                self._end_run()
+
+    def _forget_plan(self) -> None:
+        """There is a newer plan, which takes the place of the one before."""
+        for id in [r.id for r in self._waiting.values() if r.type == "plan_proposed"]:
+            self.settle(id)
+
+    def _end_run(self) -> None:
+        """What the run asked waits no more; its plan is there to be decided about from now on."""
+        for id in [r.id for r in self._waiting.values() if r.type != "plan_proposed"]:
+            self.settle(id)
+        self._settled = 0
 
     def settle(self, id: str) -> None:
         """It has been answered, here or elsewhere."""
@@ -49,12 +63,14 @@ class Asking:
         """A person closed the dialog without an answer: it still waits, and is in their hands."""
         self._aside.add(id)
 
-    def recall(self) -> None:
-        """Offer again what was put aside."""
+    def recall(self, first: str = "") -> None:
+        """Offer again what was put aside, ``first`` before the others."""
         self._aside.clear()
+        if first in self._waiting:
+            self._waiting = {first: self._waiting[first], **self._waiting}
 
     def clear(self) -> None:
-        """The run or the session is over."""
+        """Another session."""
         self._waiting.clear()
         self._aside.clear()
         self._settled = 0
@@ -70,3 +86,8 @@ class Asking:
         """Its place among those that have come together, and how many those are: ``2 of 3``."""
         ids = list(self._waiting)
         return self._settled + ids.index(id) + 1, self._settled + len(ids)
+
+
+def _call_of(request: Request) -> str:
+    """The call a request belongs to; '' for a plan, which is the end of a run."""
+    return "" if request.type == "plan_proposed" else request.call_id

@@ -41,7 +41,11 @@ def composer(ask: Ask) -> Widget:
 
 
 def dialog(request: Any, place: tuple[int, int], ask: Ask) -> ModalScreen[Any]:
-    """The dialog for an approval or a question."""
+    """The dialog for an approval, a question or a plan."""
+    if request.type == "plan_proposed":
+        from tui.dialogs.plan import PlanDialog
+
+        return PlanDialog(request)
     if request.type == "question_asked":
         from tui.dialogs.question import QuestionDialog
 

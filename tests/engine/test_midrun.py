@@ -358,6 +358,15 @@ async def test_planning_only_reads_and_ends_in_a_plan(tmp_path: Path) -> None:
     await kit.runner.close()
 
 
+async def test_the_work_goes_on_in_the_mode_the_plan_was_approved_with(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[text("1. do this")], [text("done")]])
+    proposed = await plan(kit)
+    kit.runner.decide_plan(cmd.DecidePlan("", proposed.id, "approve", mode="sandboxed"))
+    await kit.runner.idle()
+    assert kit.runner.session.state.approve == "sandboxed"
+    await kit.runner.close()
+
+
 async def test_a_rejected_plan_goes_back_with_its_reason_and_the_mode_stays(tmp_path: Path) -> None:
     kit = make_kit(tmp_path, [[text("bad plan")], [text("better plan")]])
     proposed = await plan(kit)

@@ -59,6 +59,8 @@ class Narrator:
             case "question_asked":
                 options = [f"  {number}. {visible(text)}" for number, text in enumerate(event.options, 1)]
                 return [f"QUESTION from the agent: {visible(event.question)}", *options, "Type your answer and Enter."]
+            case "plan_proposed":
+                return ["PLAN: the answer above waits for you. y approves it, d and a reason rejects it."]
             case "todo_changed":
                 done = sum(item.status == "done" for item in event.items)
                 return [f"Todo: {done} of {len(event.items)} done. /todo reads it."]

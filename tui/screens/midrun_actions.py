@@ -100,28 +100,17 @@ class MidrunActions(Base):
             self.bench.link.send(lambda session: RunCommand(session, command))
         return bool(command)
 
-    def action_approve_plan(self) -> None:
-        """Approve the plan that waits, as it stands."""
+    def action_plan(self) -> None:
+        """Show the plan that waits, to approve, edit or reject it."""
         if plan := self._plan():
-            self.bench.link.send(lambda session: DecidePlan(session, plan.id, "approve"))
+            self.bench.asking.recall(plan.id)
+            self.bench.answer()
 
-    def action_reject_plan(self, reason: str = "") -> None:
-        """Reject it and say why; without ``reason`` a person is asked."""
-        plan = self._plan()
-        if plan is None:
-            return
-        id = plan.id
-
-        def done(written: str | None) -> None:
-            if written:
-                self.bench.link.send(lambda session: DecidePlan(session, id, "reject", reason=written))
-
-        if reason:
-            done(reason)
-            return
-        from tui.screens.ask_text import AskText
-
-        self.app.push_screen(AskText("Why not this plan?", "", "The agent reads it and makes another plan."), done)
+    def reject_plan(self, reason: str) -> None:
+        """Reject it, with the reason typed after the command."""
+        if plan := self._plan():
+            id = plan.id
+            self.bench.link.send(lambda session: DecidePlan(session, id, "reject", reason=reason))
 
     def _plan(self) -> Plan | None:
         state = self.bench.link.state
