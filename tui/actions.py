@@ -109,8 +109,8 @@ ACTIONS: tuple[Action, ...] = (
            when=lambda s: s.focus == "todo" and not s.editing, listed=False),
     Action("answer", "Answer what waits for you", DECIDE, ("ctrl+g",), hint="answer", when=lambda s: s.waiting > 0,
            slash="answer"),
-    Action("cycle_approve", "Change the mode: ask, sandboxed, plan; /approve takes rules and deny too", DECIDE,
-           ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|sandboxed|plan|rules|deny"),
+    Action("cycle_approve", "Change the mode: ask, contained, plan; /approve takes rules and deny too", DECIDE,
+           ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|contained|plan|rules|deny"),
     Action("find", "Search the transcript; n and N go on", SEE, typed=("slash",), hint="search", slash="find",
            argument="TEXT", when=lambda s: s.focus == "transcript"),
     Action("copy", "Copy the selected block, or the last thing said", SEE, typed=("y",), hint="copy", slash="copy",
@@ -163,7 +163,7 @@ CYCLED = APPROVE_MODES[:3]
 """The modes Shift+Tab goes through."""
 MODE_WORDS = {
     "ask": "every risky operation waits for you",
-    "sandboxed": "what the sandbox fully contains runs unasked, the rest waits for you",
+    "sandboxed": "what the sandbox fully contains runs unasked, the rest is denied",
     "plan": "the agent only reads, and ends with a plan for you to approve or reject",
     "rules": "your stored rules decide, the rest is denied",
     "deny": "whatever would ask is denied",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine import events as ev
 from engine.text import visible
 from tui.dialogs.exact import Ink, concerns, exact_spans
-from tui.format import cost, count, duration, plural
+from tui.format import approve_mode, cost, count, duration, plural
 from tui.transcript import notes
 
 SHOWN_LINES = 12
@@ -138,7 +138,7 @@ def status(state: object) -> str:
         f"{state.stage}{' ' + state.stage_detail if state.stage_detail else ''}",
         f"turn {state.turn}",
         f"model {state.model}",
-        f"approvals: {state.approve}",
+        f"approvals: {approve_mode(state.approve)}",
         f"cost {cost(state.cost, state.unpriced)}",
         f"context {count(state.context_tokens)} of {count(state.context_window)} tokens",
         f"todo {state.todo_done} of {len(state.todo)} done",
