@@ -68,11 +68,11 @@ def queue(arranging: Arranging, state: Callable[[], TaskState | None], give: Cal
     return QueueScreen(arranging, state, give)
 
 
-def stop(running: Callable[[], Sequence[OpenCall]]) -> ModalScreen[Any]:
-    """What becomes of the calls that run when a person stops the agent."""
+def stop(running: Callable[[], Sequence[OpenCall]], waiting: int) -> ModalScreen[Any]:
+    """What becomes of the calls that run when a person stops the agent, while ``waiting`` messages wait."""
     from tui.dialogs.stop import StopDialog
 
-    return StopDialog(running)
+    return StopDialog(running, waiting)
 
 
 def rewind(ask: Ask, session: str, send: Callable[[Callable[[str], Command]], None]) -> Screen[None]:

@@ -37,8 +37,9 @@ Running = Callable[[], Sequence["OpenCall"]]
 class StopDialog(Considered[Answer]):
     """Dismisses with what the person wants, or ``ended`` when the calls it asks about ended while it was open.
 
-    ``running``: the calls with possible side effects that run now. A second Esc stops at once, however soon it comes;
-    the other keys count as in every dialog, so that a sentence being typed chooses nothing.
+    ``running``: the calls with possible side effects that run now. ``waiting``: how many messages go out next.
+    A second Esc stops at once, however soon it comes; the other keys count as in every dialog, so that a sentence being
+    typed chooses nothing.
     """
 
     CSS_PATH = themes.stylesheet("stop")
@@ -50,8 +51,9 @@ class StopDialog(Considered[Answer]):
         Binding("escape", "now", "Stop it now"),
     ]
 
-    def __init__(self, running: Running, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, running: Running, waiting: int = 0, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(NEVER, clock)
+        self._waiting = waiting
         self._under_way = running
         self.calls = tuple(running())
         self._marked = 0
@@ -125,7 +127,13 @@ class StopDialog(Considered[Answer]):
     def _draw_foot(self, width: int = 0) -> None:
         look = self.look()
         foot = self.query_one("#stop-foot", Static)
-        left = Text(self._said, look.roles.accent) if self._said else Text("Enter takes the marked", look.roles.muted)
+        if self._said:
+            left = Text(self._said, look.roles.accent)
+        elif self._waiting:
+            goes = "goes" if self._waiting == 1 else "go"
+            left = Text(f"{plural(self._waiting, 'waiting message')} {goes} out after it", look.roles.muted)
+        else:
+            left = Text("Enter takes the marked", look.roles.muted)
         right = Text("Esc stops it now", look.roles.muted)
         foot.update(spread(left, right, width or foot.size.width or 60, look.signs.ellipsis))
 

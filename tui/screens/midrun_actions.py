@@ -49,7 +49,7 @@ class MidrunActions(Base):
         changing something; when nothing runs, Esc leads back to the composer."""
         state = self.bench.link.state
         if state and state.in_effect and not self._own_runs:
-            self.app.push_screen(slots.stop(self._in_effect), self._stop)
+            self.app.push_screen(slots.stop(self._in_effect, len(self.arranging.items)), self._stop)
         elif (state and state.running) or self._own_runs:
             self.bench.link.send(Interrupt)
         else:

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 CHANGE, LEAVE = "Change", "Leave"
 ACTIONS: tuple[Action, ...] = (
     Action("edit", "Edit its text", CHANGE, ("enter", "e"), hint="edit"),
-    Action("earlier", "Earlier", CHANGE, ("alt+up", "K"), hint="earlier", call="shift(-1)"),
-    Action("later", "Later", CHANGE, ("alt+down", "J"), hint="later", call="shift(1)"),
-    Action("turn", "Make a steer a follow-up, or a follow-up a steer", CHANGE, ("t",), hint="steer / follow-up"),
+    Action("earlier", "Earlier", CHANGE, ("alt+up", "K"), call="shift(-1)"),
+    Action("later", "Later", CHANGE, ("alt+down", "J"), hint="order", call="shift(1)"),
+    Action("turn", "Make a steer a follow-up, or a follow-up a steer", CHANGE, ("t",), hint="steer or follow-up"),
     Action("remove", "Take it back", CHANGE, ("x", "delete"), hint="remove"),
     Action("again", "Put its text into the composer", CHANGE, ("c",), hint="to the composer"),
     Action("read_on", "Read on in its text", LEAVE, ("space",)),
@@ -125,6 +125,9 @@ class QueueScreen(Screen[None]):
         places = [n for n, row in enumerate(self.rows) if row.id]
         at = next((n for n in places if self.rows[n].id == self._chosen), places[0] if places else 0)
         self.list.show(len(self.rows), lambda n, width: row_line(self.rows[n], width, self.look), at)
+        if not places:
+            # A heading is never the chosen line.
+            self.list.index = -1
         self._chosen = self.rows[at].id
         self._show_text()
 

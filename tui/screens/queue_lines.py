@@ -44,7 +44,7 @@ def rows(waiting: Sequence[Item], state: TaskState | None) -> list[Row]:
         of_kind = [item for item in waiting if item.kind == kind]
         made.append(Row("", label, _when(kind, bool(of_kind), state)))
         made += [Row(item.id, "", "", kind, item.text, n) for n, item in enumerate(of_kind, 1)]
-    made.append(Row("", SETTLED, ""))
+    made.append(Row("", SETTLED, "" if state and state.settled else "none yet"))
     past = reversed(state.settled) if state else ()
     made += [Row(item.id, "", outcome(item), item.kind, item.text) for item in past]
     return made
