@@ -91,7 +91,7 @@ ACTIONS: tuple[Action, ...] = (
            when=lambda s: s.editing),
     Action("take_back", "Take the newest waiting message back", TALK, ("alt+up",), hint="take back",
            when=lambda s: s.pending > 0, slash="undo"),
-    Action("interrupt", "Interrupt; asks first when what runs may be changing something, and Esc again stops it",
+    Action("interrupt", "Interrupt, asking first where something could be left half done; twice: stop",
            TALK, ("escape",), hint="interrupt", when=lambda s: s.running and not s.editing, slash="stop"),
     Action("queue", "What waits to be said: edit it, order it, take it back", TALK, ("f12",), hint="queue",
            when=lambda s: s.pending > 0, slash="queue"),

@@ -37,6 +37,7 @@ KEYS = {
     "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
     "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "alt+enter": "\x1b\r", "alt+up": "\x1b[1;3A", "space": " ",
     "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f4": "\x1bOS",
+    "f5": "\x1b[15~", "f10": "\x1b[21~", "f12": "\x1b[24~",
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from engine import events as ev
 from engine.commands import ArrangeQueue, TakeBack
@@ -120,12 +121,24 @@ async def test_what_is_delivered_while_it_is_edited_comes_to_the_composer(tmp_pa
         bench.app.bench.composer.text = "a draft"
         await bench.pilot.press("e", *" today")
         bench.engine.tell(ev.UserMessage(id="m3", kind="follow_up", text="then the changelog"))
-        await says(bench, "It was delivered while you edited it")
+        await sees(bench, "It was delivered while you edited it. What you wrote is in the composer.")
         assert bench.app.bench.composer.text == "then the changelog today\na draft"
         assert not bench.engine.commands(ArrangeQueue)
         await sees(bench, "delivered with turn 2")
         await bench.pilot.press("up", "e", "escape")
-        await sees(bench, "what waits to be said", "Alt+Up")
+        await sees(bench, "what waits to be said", "Enter edit")
+
+
+async def test_keys_in_one_burst_remove_nothing(tmp_path: Path) -> None:
+    async with workbench(tmp_path) as bench:
+        await running(bench)
+        screen = await opened(bench)
+        for key in ("e", "x", "t", "q"):
+            bench.app.post_message(events.Key(key, key))
+        await bench.until(lambda: screen._entry and screen._entry.has_focus, "the text")
+        await bench.pilot.pause()
+        assert bench.app.screen is screen
+        assert not bench.engine.commands(ArrangeQueue)
 
 
 async def test_an_edit_that_comes_too_late_comes_to_the_composer(tmp_path: Path) -> None:

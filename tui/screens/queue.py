@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.text import Text
+from textual import events
 from textual.binding import BindingType
 from textual.screen import Screen
 
@@ -147,9 +148,10 @@ class QueueScreen(Screen[None]):
         return spread(left, Text(f"{counts} ", style=roles.muted), width, self.look.signs.ellipsis)
 
     def _foot(self, width: int) -> Text:
+        if self._said:
+            return Text(f" {self._said}", style=self.look.roles.warn)
         if self._editing:
-            words = self._said or "F5 keeps the text   Esc leaves it as it was"
-            return Text(f" {words}", style=self.look.roles.warn if self._said else self.look.roles.muted)
+            return Text(" F5 keeps the text   Esc leaves it as it was", style=self.look.roles.muted)
         return hint_line(self._offered(), width, self.look)
 
     def _offered(self) -> list[Action]:
@@ -174,6 +176,16 @@ class QueueScreen(Screen[None]):
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
+    def on_key(self, event: events.Key) -> None:
+        """A letter typed before the text it was meant for had the focus. What was said has been read by then."""
+        entry = self._entry
+        if entry is None and self._said:
+            self._say("")
+        if entry is not None and entry.is_mounted and not entry.has_focus and event.is_printable and event.character:
+            event.stop()
+            event.prevent_default()
+            entry.put(event.character)
+
     def action_shift(self, by: int) -> None:
         if (row := self._waiting()) and not self._arranging.move(row.id, by):
             self.notify("It is the first of its list." if by < 0 else "It is the last of its list.", markup=False)
@@ -194,7 +206,8 @@ class QueueScreen(Screen[None]):
             self._show()
 
     def action_again(self) -> None:
-        if row := self.chosen:
+        row = self.chosen
+        if row is not None and not self._editing:
             self._give(row.text)
             self.notify("Its text is in the composer.", markup=False)
 
@@ -202,7 +215,8 @@ class QueueScreen(Screen[None]):
         self.text.read_on()
 
     def action_back(self) -> None:
-        self.dismiss(None)
+        if not self._editing:
+            self.dismiss(None)
 
     def action_keys(self) -> None:
         from tui.screens.keys_here import KeysHere
@@ -210,7 +224,10 @@ class QueueScreen(Screen[None]):
         self.app.push_screen(KeysHere(self, ACTIONS, self.look))
 
     def _waiting(self) -> Row | None:
-        """The chosen message while it waits; else a word that it does not."""
+        """The chosen message while it waits; else a word that it does not. None while one is being edited: that key
+        was typed before the text had the focus."""
+        if self._editing:
+            return None
         row = self.chosen
         if row is not None and not row.waits:
             self.notify("This one waits no more; c puts its text into the composer.", markup=False)
@@ -222,13 +239,13 @@ class QueueScreen(Screen[None]):
     async def action_edit(self) -> None:
         """The text of the chosen message, to be changed below the list."""
         row = self._waiting()
-        if row is None or self._editing:
+        if row is None:
             return
         entry = self._entry = Entry(row.text, lines=True)
         self._editing, self._base, self._said = row.id, entry.text, ""
         self.text.display = False
         await self.mount(entry, before="#queue-keys")
-        entry.focus()
+        self.set_focus(entry)
         self._show_text()
 
     def on_entry_done(self, message: Entry.Done) -> None:
@@ -250,20 +267,21 @@ class QueueScreen(Screen[None]):
             self._close()
 
     def on_text_area_changed(self) -> None:
-        self._say("")
+        if self._editing:
+            self._say("")
 
     def _went_out(self) -> None:
         """It was delivered, or taken back, while it was being edited: what was written goes to the composer."""
         written, row = self._draft, self._editing
         past = self._state()
         sent = any(item.id == row and item.turn for item in past.settled) if past else False
-        how = "delivered" if sent else "taken out of the queue"
+        how = "was delivered" if sent else "left the queue"
         changed = clean(written).strip() and written != self._base
         self._close()
         if changed:
             self._give(written)
         more = "What you wrote is in the composer." if changed else "You had changed nothing yet."
-        self.notify(f"It was {how} while you edited it. {more}", severity="warning", timeout=8, markup=False)
+        self._say(f"It {how} while you edited it. {more}")
 
     @property
     def _draft(self) -> str:
