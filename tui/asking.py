@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.events import AnyEvent, ApprovalRequested, PlanProposed, QuestionAsked
+    from engine.state import TaskState
 
     Request = ApprovalRequested | QuestionAsked | PlanProposed
 
 TYPING_PAUSE = 1.0
+
+
+def waits_for_you(state: TaskState) -> int:
+    """How many things of a session wait for a person: approvals, questions, a plan."""
+    return len(state.waiting) + (state.plan is not None)
 
 
 class Asking:

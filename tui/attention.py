@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tui.asking import waits_for_you
 from tui.look import one_line
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ class Attention:
             if f"{id} {waiting.id}" not in self._called:
                 self._called.add(f"{id} {waiting.id}")
                 said.append(f"{waiting.tool or 'a question'} waits for you: {waiting.title}")
+        if state.plan is not None and f"{id} {state.plan.id}" not in self._called:
+            self._called.add(f"{id} {state.plan.id}")
+            said.append("a plan waits for you")
         before = self._states.get(id)
         if before is not None and before.running and not state.running:
             said.append(f"{state.stage}: {state.title}")
@@ -75,7 +79,7 @@ class Attention:
     def _set_title(self, shown: str) -> None:
         """``! 2 wait · fix-login``: what waits anywhere comes first, then what is shown."""
         state = self._states.get(shown)
-        waiting = sum(len(one.waiting) for one in self._states.values())
+        waiting = sum(waits_for_you(one) for one in self._states.values())
         how = f"! {waiting} waiting" if waiting else state.stage if state and (state.running or state.goal) else ""
         name = state.title if state and state.title else "agent-tui"
         title = _plain(f"{how} · {name}" if how else name)

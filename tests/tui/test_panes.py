@@ -13,6 +13,7 @@ from rich.text import Text
 
 from engine import events as ev
 from engine.events import Limits, Stage, TodoItem, Usage
+from engine.hands import Plan
 from engine.state import Pending, Retry, TaskState, TurnUsage, Waiting
 from tui import limits
 from tui.actions import ACTIONS
@@ -197,6 +198,11 @@ def test_approvals_wait_oldest_first_and_the_last_decisions_follow() -> None:
     assert "asks: Which?" in text[1]
     assert "rm -rf x" in text[2] and "no answer" in text[2]
     assert "fs_edit a.py" in text[3] and "once" in text[3]
+
+
+def test_a_plan_waits_among_the_approvals_with_its_key() -> None:
+    text = plain(approval_lines(replace(STATE, plan=Plan("p", "1. this")), (), 60, LOOK))
+    assert "the plan" in text and "F10" in text and "nothing waits" not in text
 
 
 def test_messages_that_wait_are_counted_when_there_are_many() -> None:
