@@ -202,7 +202,7 @@ def test_approvals_wait_oldest_first_and_the_last_decisions_follow() -> None:
 
 def test_a_plan_waits_among_the_approvals_with_its_key() -> None:
     text = plain(approval_lines(replace(STATE, plan=Plan("p", "1. this")), (), 60, LOOK))
-    assert "the plan" in text and "F10" in text and "nothing waits" not in text
+    assert "a plan to decide" in text and "F10" in text and "nothing waits" not in text
 
 
 def test_messages_that_wait_are_counted_when_there_are_many() -> None:

@@ -85,7 +85,7 @@ def approval_lines(state: TaskState | None, decided: tuple[Decided, ...], width:
         mark = f"{look.signs.risk} {item.risk}" if item.risk == "high" else item.risk
         lines.append(spread(left, Text(mark, style=risk), width, look.signs.ellipsis))
     if state is not None and state.plan is not None:
-        left = Text.assemble((f" {look.signs.waits} ", look.roles.warn), "the plan, to read and decide about")
+        left = Text.assemble((f" {look.signs.waits} ", look.roles.warn), "a plan to decide about")
         key = key_name(BY_NAME["plan"].shown[0]) if BY_NAME["plan"].shown else ""
         lines.append(spread(left, Text(key, style=look.roles.accent), width, look.signs.ellipsis))
     for past in reversed(decided):
