@@ -49,7 +49,9 @@ class MidrunActions(Base):
         changing something; when nothing runs, Esc leads back to the composer."""
         state = self.bench.link.state
         if state and state.in_effect and not self._own_runs:
-            self.app.push_screen(slots.stop(self._in_effect, len(self.arranging.items)), self._stop)
+            session = self.bench.link.session
+            dialog = slots.stop(self._in_effect, len(self.arranging.items))
+            self.app.push_screen(dialog, lambda answer: self._stop(session, answer))
         elif (state and state.running) or self._own_runs:
             self.bench.link.send(Interrupt)
         else:
@@ -59,21 +61,20 @@ class MidrunActions(Base):
         state = self.bench.link.state
         return state.in_effect if state else ()
 
-    def _stop(self, answer: str | None) -> None:
-        """Do what was chosen. What ended before anything was chosen is no reason to go on: the person came to stop."""
+    def _stop(self, session: str, answer: str | None) -> None:
+        """Do what was chosen, to the session it was asked about. What ended before anything was chosen is no reason to
+        go on: the person came to stop."""
         state = self.bench.link.state
+        another = bool(state and state.in_effect)
         if answer == "now":
-            self.bench.link.send(Interrupt)
+            self.bench.link.send(lambda _: Interrupt(session))
         elif answer == "after":
-            self.bench.link.send(lambda session: Interrupt(session, after_calls=True))
+            self.bench.link.send(lambda _: Interrupt(session, after_calls=True))
             self.bench.say("It stops when what runs has ended.")
         elif answer == "ended" and state and state.running:
-            another = bool(state.in_effect)
-            self.bench.link.send(lambda session: Interrupt(session, after_calls=another))
-            self.bench.say(
-                "That call ended by itself meanwhile; the agent is stopped"
-                + (" after the one that runs now." if another else ".")
-            )
+            self.bench.link.send(lambda _: Interrupt(session, after_calls=another))
+            last = " after the one that runs now" if another else ""
+            self.bench.say(f"That call ended by itself meanwhile; the agent is stopped{last}.")
         elif answer == "ended":
             self.bench.say("That call ended by itself meanwhile, and the run with it.")
 
