@@ -17,7 +17,14 @@ from engine.rewinding import may_change_files
 from engine.session import Session
 from engine.tools.base import ToolContext
 from engine.tools.registry import is_read_only
-from engine.tools.runner import cancelled_result, masked_result, run_call, skipped_result, title_of_call
+from engine.tools.runner import (
+    cancelled_result,
+    masked_result,
+    may_have_effects,
+    run_call,
+    skipped_result,
+    title_of_call,
+)
 from engine.waiting import ended
 
 MakeContext = Callable[[ev.ToolCall], ToolContext]
@@ -81,10 +88,13 @@ class Batch:
     async def _run_together(self, calls: Sequence[ev.ToolCall]) -> None:
         tasks: dict[asyncio.Task[ev.ToolResult], ev.ToolCall] = {}
         for call in calls:
+            context = self._context(call)
+            effects = may_have_effects(call, context.broker)
+            title = title_of_call(call)
             self._session.append(
-                ev.ToolStarted(call_id=call.id, turn=self._turn, name=call.name, title=title_of_call(call))
+                ev.ToolStarted(call_id=call.id, turn=self._turn, name=call.name, title=title, effects=effects)
             )
-            tasks[asyncio.create_task(run_call(call, self._turn, self._context(call), self._put))] = call
+            tasks[asyncio.create_task(run_call(call, self._turn, context, self._put))] = call
         waiting = set(tasks)
         try:
             while waiting:

@@ -138,7 +138,8 @@ class GoOn:
 
 @dataclass(frozen=True, slots=True)
 class ArrangeQueue:
-    """What waits as a person edited and ordered it: (id, kind, text). Ids that are missing are taken back."""
+    """What waits as a person edited and ordered it: (id, kind, text). One without text is taken back; one that is not
+    named, because it came meanwhile, waits on after the others."""
 
     session: str
     items: tuple[tuple[str, str, str], ...]
@@ -154,13 +155,14 @@ class RunCommand:
 
 @dataclass(frozen=True, slots=True)
 class DecidePlan:
-    """Approve the plan (``text`` as edited), or reject it with a reason."""
+    """Approve the plan (``text`` as edited), and the ``mode`` its work goes on in; or reject it with a reason."""
 
     session: str
     id: str
     choice: Literal["approve", "reject"]
     text: str = ""
     reason: str = ""
+    mode: Literal["ask", "sandboxed"] = "ask"
 
 
 @dataclass(frozen=True, slots=True)

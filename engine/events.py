@@ -105,10 +105,11 @@ class MessageQueued(Stored):
 
 
 class MessageWithdrawn(Stored):
-    """A person took a queued message back before it was delivered."""
+    """A queued message is not delivered: a person took it back, or, where there is one, for another ``reason``."""
 
     type: Literal["message_withdrawn"] = "message_withdrawn"
     id: str
+    reason: str = ""
 
 
 class UserMessage(Stored):
@@ -182,13 +183,15 @@ class ModelFailed(Stored):
 
 
 class ToolStarted(Stored):
-    """A call is about to run: durable before it can have a side effect. ``title`` is one line for people."""
+    """A call is about to run: durable before it can have a side effect. ``title`` is one line for people. ``effects``:
+    whether cutting it may leave something half done, as the gate judges it."""
 
     type: Literal["tool_started"] = "tool_started"
     call_id: str
     turn: int
     name: str
     title: str = ""
+    effects: bool = False
 
 
 class ToolResult(Stored):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -68,11 +69,15 @@ def ran(state: TaskState, command: str, exit_code: int | None) -> dict[str, Any]
 
 
 def edited(state: TaskState, e: ApprovalDecided) -> dict[str, Any]:
-    """What runs of a call when a person changed its command: that, and not what the model wrote, is evidence."""
+    """What runs of a call when a person changed its command: that, and not what the model wrote, is evidence, and
+    nobody has judged what cutting it leaves."""
     if e.choice != "edit" or not e.command:
         return {}
     calls = {w.call_id for w in state.waiting if w.id == e.id}
-    return dict(commands=tuple((id, e.command if id in calls else line) for id, line in state.commands))
+    return dict(
+        commands=tuple((id, e.command if id in calls else line) for id, line in state.commands),
+        open_calls=tuple(replace(c, effects=True) if c.call_id in calls else c for c in state.open_calls),
+    )
 
 
 def criteria(name: str, value: Any) -> dict[str, Any]:

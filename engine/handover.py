@@ -78,7 +78,7 @@ def end(old: Session, to: str, reason: str) -> None:
     waiting = old.state.pending
     old.append(ev.HandedOff(to=to, reason=reason))
     for message in waiting:
-        old.append(ev.MessageWithdrawn(id=message.id))
+        old.append(ev.MessageWithdrawn(id=message.id, reason="waits in the session that goes on"))
 
 
 def unfinished(events: Sequence[ev.Event]) -> str:

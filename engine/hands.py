@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from engine import events as ev
@@ -31,12 +32,15 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A message that waits no more: sent with ``turn``, or, 0, never sent."""
+    """A message that waits no more: sent with ``turn``, or, 0, never sent, for the reason ``why`` ('': a person took it
+    back). ``at``: when that was."""
 
     id: str
     kind: str
     text: str
     turn: int = 0
+    at: datetime | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,9 @@ def stands_still(state: TaskState) -> bool:
     return state.running and state.paused and not (state.answering or state.open_calls or state.waiting)
 
 
-def settled(state: TaskState, id: str, turn: int = 0) -> Change:
+def settled(state: TaskState, id: str, turn: int, at: datetime, why: str = "") -> Change:
     """The message ``id`` waits no more."""
-    gone = tuple(Settled(p.id, p.kind, p.text, turn) for p in state.pending if p.id == id)
+    gone = tuple(Settled(p.id, p.kind, p.text, turn, at, why) for p in state.pending if p.id == id)
     return dict(
         pending=tuple(p for p in state.pending if p.id != id),
         settled=(*state.settled, *gone)[-KEPT:],
@@ -66,7 +70,7 @@ def _message_queued(state: TaskState, e: ev.MessageQueued) -> Change:
 
 
 def _message_withdrawn(state: TaskState, e: ev.MessageWithdrawn) -> Change:
-    return settled(state, e.id)
+    return settled(state, e.id, 0, e.at, e.reason)
 
 
 def _queue_arranged(state: TaskState, e: ev.QueueArranged) -> Change:

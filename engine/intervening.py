@@ -60,5 +60,5 @@ class Intervening:
         decided = ev.PlanDecided(id=command.id, choice=command.choice, text=command.text, reason=command.reason)
         if said := planning.decide(self.session, decided):
             if command.choice == "approve":
-                self.change(cmd.ChangeSetting(self.session.id, "approve", "ask"))
+                self.change(cmd.ChangeSetting(self.session.id, "approve", command.mode))
             self.send(said, "steer")

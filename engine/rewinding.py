@@ -12,18 +12,17 @@ from engine import queries as q
 from engine.rewound import in_force, talk
 from engine.session import Session
 from engine.text import clean
+from engine.tools.runner import OWN
 from sandbox.shadow import Kept, Shadow
 
 log = logging.getLogger(__name__)
 
 MOST_TOLD = 30
-# Tools that change nothing in the workspace although they change something.
-_ELSEWHERE = ("todo_", "memory_", "user_", "skill_")
 
 
 def may_change_files(name: str, read_only: bool) -> bool:
     """Whether a call of this tool can leave the workspace other than it was."""
-    return not read_only and not name.startswith(_ELSEWHERE)
+    return not read_only and not name.startswith(OWN)
 
 
 class Rewinder:

@@ -39,12 +39,14 @@ class TurnUsage:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A tool call without a result yet. ``started`` False: generated but not begun."""
+    """A tool call without a result yet. ``started`` False: generated but not begun. ``effects``: cut, it may leave
+    something half done."""
 
     call_id: str
     name: str
     title: str = ""
     started: bool = False
+    effects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,12 @@ class TaskState:
         return next((stage for stage in self.stages if stage.name == self.task_stage), None)
 
     @property
+    def in_effect(self) -> tuple[OpenCall, ...]:
+        """The calls that run now, not those a person is asked about, and may change something."""
+        asked = {waiting.call_id for waiting in self.waiting}
+        return tuple(c for c in self.open_calls if c.started and c.effects and c.call_id not in asked)
+
+    @property
     def todo_done(self) -> int:
         return sum(item.status == "done" for item in self.todo)
 
@@ -221,7 +229,7 @@ def _run_finished(state: TaskState, e: ev.RunFinished) -> Change:
 
 
 def _user_message(state: TaskState, e: ev.UserMessage) -> Change:
-    left = settled(state, e.id, state.turn + 1) if e.id else {}
+    left = settled(state, e.id, state.turn + 1, e.at) if e.id else {}
     return dict(goal=state.goal or e.text, title=state.title or title_of(e.text), **left)
 
 
@@ -268,7 +276,7 @@ def _model_failed(state: TaskState, e: ev.ModelFailed) -> Change:
 
 
 def _tool_started(state: TaskState, e: ev.ToolStarted) -> Change:
-    started = OpenCall(e.call_id, e.name, e.title, True)
+    started = OpenCall(e.call_id, e.name, e.title, True, e.effects)
     return dict(
         stage="running tools",
         open_calls=tuple(started if c.call_id == e.call_id else c for c in state.open_calls),

@@ -66,6 +66,12 @@ class Broker:
         """What was allowed for the session of ``other`` holds in the one that goes on for it."""
         self._gate.inherit(other._gate)
 
+    def only_reads(self, op: Operation) -> bool:
+        """Whether ``op`` changes nothing, as the gate judges it: cut off, it leaves nothing half done."""
+        if isinstance(op, RunCommand | RunArgv):
+            return self._requests.only_reads(op)
+        return not isinstance(op, WriteFile)
+
     async def run(self, op: Operation, caller: Caller = Caller(), on_output: OnOutput | None = None) -> Outcome:
         """Run ``op`` if policy, rules and person allow it. Never raises for what the operation did: see Outcome.
 

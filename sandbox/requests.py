@@ -65,6 +65,12 @@ class Requests:
             return f"{names[0]} cannot be set: it changes which code runs", "leave it out of the environment"
         return None
 
+    def only_reads(self, op: RunCommand | RunArgv) -> bool:
+        """Whether a command changes nothing, as far as its line tells."""
+        from sandbox.classify import classify
+
+        return classify(self.line(op), workspace=self.policy.workspace, cwd=op.cwd).risk is Risk.LOW
+
     def command(self, op: RunCommand | RunArgv, caller: Caller) -> Prepared:
         """Classify a command, find its program, and bind it all to a digest."""
         line = self.line(op)

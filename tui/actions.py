@@ -98,16 +98,18 @@ ACTIONS: tuple[Action, ...] = (
            when=lambda s: s.editing),
     Action("take_back", "Take the newest waiting message back", TALK, ("alt+up",), hint="take back",
            when=lambda s: s.pending > 0, slash="undo"),
-    Action("interrupt", "Interrupt the agent", TALK, ("escape",), hint="interrupt",
-           when=lambda s: s.running and not s.editing, slash="stop"),
+    Action("interrupt", "Interrupt, asking first where something could be left half done; twice: stop",
+           TALK, ("escape",), hint="interrupt", when=lambda s: s.running and not s.editing, slash="stop"),
+    Action("queue", "What waits to be said: edit it, order it, take it back", TALK, ("f12",), hint="queue",
+           when=lambda s: s.pending > 0, slash="queue"),
     Action("pause", "Pause before the next turn; paused: go on", TALK, ("f8",), hint="go on / pause",
            when=lambda s: s.paused, slash="pause"),
     Action("step", "One turn, then paused again", TALK, ("f9",), hint="step", when=lambda s: s.paused, slash="step"),
     Action("go_on", "Go on after a pause", TALK, slash="go"),
-    Action("approve_plan", "Approve the plan that waits", DECIDE, ("f10",), hint="approve plan",
-           when=lambda s: s.plan, slash="accept"),
-    Action("reject_plan", "Reject the plan that waits and say why", DECIDE, ("f12",), hint="reject plan",
-           when=lambda s: s.plan, slash="reject", argument="REASON"),
+    Action("plan", "The plan that waits: read it, edit it, approve or reject it", DECIDE, ("f10",), hint="plan",
+           when=lambda s: s.plan, slash="plan"),
+    Action("reject_plan", "Reject the plan that waits and say why", DECIDE, slash="reject", argument="REASON",
+           call="plan"),
     Action("compose", "Type a message", TALK, typed=("i",), hint="type", when=lambda s: not s.typing and not s.editing),
     Action("search_said", "Search what you said before, here and in other folders", TALK, ("ctrl+r",)),
     Action("edit_todo", "Edit todo.md", TALK, hint="", slash="todo"),
@@ -117,8 +119,8 @@ ACTIONS: tuple[Action, ...] = (
            when=lambda s: s.waiting + s.elsewhere > 0),
     Action("waiting_session", "Go to the session that waits for you", DECIDE, ("alt+g",), hint="go to it", first=True,
            when=lambda s: s.elsewhere > 0),
-    Action("cycle_approve", "Change the mode: ask, sandboxed, plan; /approve takes rules and deny too", DECIDE,
-           ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|sandboxed|plan|rules|deny"),
+    Action("cycle_approve", "Change the mode: ask, contained, plan; /approve takes rules and deny too", DECIDE,
+           ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|contained|plan|rules|deny"),
     Action("find", "Search the transcript; n and N go on", SEE, typed=("slash",), hint="search", slash="find",
            argument="TEXT", when=lambda s: s.focus == "transcript"),
     Action("copy", "Copy the selected block, or the last thing said", SEE, typed=("y",), hint="copy", slash="copy",
@@ -180,13 +182,14 @@ ACTIONS: tuple[Action, ...] = (
            place="app"),
 )  # fmt: skip
 
+BY_NAME = {action.name: action for action in ACTIONS}
 BY_SLASH = {action.slash: action for action in ACTIONS if action.slash}
 APPROVE_MODES = ("ask", "sandboxed", "plan", "rules", "deny")
 CYCLED = APPROVE_MODES[:3]
 """The modes Shift+Tab goes through."""
 MODE_WORDS = {
     "ask": "every risky operation waits for you",
-    "sandboxed": "what the sandbox fully contains runs unasked, the rest waits for you",
+    "sandboxed": "what the sandbox fully contains runs unasked, the rest is denied",
     "plan": "the agent only reads, and ends with a plan for you to approve or reject",
     "rules": "your stored rules decide, the rest is denied",
     "deny": "whatever would ask is denied",

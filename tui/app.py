@@ -288,7 +288,7 @@ class WorkbenchApp(Themed):
             "compact": bench.action_compact,
             "done": bench.action_done_when,
             "find": bench.action_find,
-            "reject": bench.action_reject_plan,
+            "reject": bench.reject_plan,
             "theme": self.choose_theme,
         }
         if argument and command in takes:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tui.asking import waits_for_you
 from tui.look import one_line
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ class Attention:
             if f"{id} {waiting.id}" not in self._called:
                 self._called.add(f"{id} {waiting.id}")
                 said.append(f"{waiting.tool or 'a question'} waits for you{where}: {waiting.title}")
+        if state.plan is not None and f"{id} {state.plan.id}" not in self._called:
+            self._called.add(f"{id} {state.plan.id}")
+            said.append(f"a plan waits for you{where}")
         before = self._states.get(id)
         if before is not None and before.running and not state.running:
             said.append(f"{state.stage}: {state.title}")
@@ -88,9 +92,9 @@ class Attention:
         """``! 2 waiting · fix-login``: what waits anywhere comes first, then what is shown. Where only a session out of
         sight waits, that one is named: ``! 2 waiting in port-importer · fix-login``."""
         state = self._states.get(shown)
-        waiting = sum(len(one.waiting) for one in self._states.values())
-        asking = [one.title for id, one in self._states.items() if one.waiting and id != shown]
-        where = f" in {asking[0]}" if asking and not (state and state.waiting) else ""
+        waiting = sum(waits_for_you(one) for one in self._states.values())
+        asking = [one.title for id, one in self._states.items() if waits_for_you(one) and id != shown]
+        where = f" in {asking[0]}" if asking and not (state and waits_for_you(state)) else ""
         how = (
             f"! {waiting} waiting{where}" if waiting else state.stage if state and (state.running or state.goal) else ""
         )

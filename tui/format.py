@@ -71,6 +71,11 @@ def day(at: datetime) -> str:
     return at.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
+def approve_mode(value: str) -> str:
+    """An approve mode by the name people know it by: ``sandboxed`` is ``contained``."""
+    return "contained" if value == "sandboxed" else value
+
+
 def plural(n: int, word: str) -> str:
     """``1 line``, ``2 lines``."""
     return f"{n} {word}" if n == 1 else f"{n:,} {word}s"

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tui.asking import waits_for_you
+
 if TYPE_CHECKING:
     from engine.commands import Command
     from engine.state import TaskState
@@ -42,7 +44,7 @@ class Tab:
     @property
     def waiting(self) -> int:
         """How many requests wait for a person."""
-        return len(self.state.waiting) if self.state else 0
+        return waits_for_you(self.state) if self.state else 0
 
     @property
     def untouched(self) -> bool:

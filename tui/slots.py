@@ -3,7 +3,7 @@ the first frame pays only for what it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import Query, RuleTrial
+    from engine.state import OpenCall, TaskState
+    from tui.arranging import Arranging
     from tui.screens.compaction import Control
     from tui.transcript.view import Transcript
 
@@ -39,7 +41,11 @@ def composer(ask: Ask) -> Widget:
 
 
 def dialog(request: Any, place: tuple[int, int], ask: Ask, whose: str = "") -> ModalScreen[Any]:
-    """The dialog for an approval or a question; ``whose`` names the session, where more than one could ask."""
+    """The dialog for an approval, a question or a plan; ``whose`` names the session, where more than one could ask."""
+    if request.type == "plan_proposed":
+        from tui.dialogs.plan import PlanDialog
+
+        return PlanDialog(request, whose)
     if request.type == "question_asked":
         from tui.dialogs.question import QuestionDialog
 
@@ -53,6 +59,20 @@ def dialog(request: Any, place: tuple[int, int], ask: Ask, whose: str = "") -> M
         return trial
 
     return ApprovalDialog(request, *place, try_rule, whose=whose)
+
+
+def queue(arranging: Arranging, state: Callable[[], TaskState | None], give: Callable[[str], None]) -> Screen[None]:
+    """What waits to be said, and what became of those before."""
+    from tui.screens.queue import QueueScreen
+
+    return QueueScreen(arranging, state, give)
+
+
+def stop(running: Callable[[], Sequence[OpenCall]], waiting: int) -> ModalScreen[Any]:
+    """What becomes of the calls that run when a person stops the agent, while ``waiting`` messages wait."""
+    from tui.dialogs.stop import StopDialog
+
+    return StopDialog(running, waiting)
 
 
 def rewind(ask: Ask, session: str, send: Callable[[Callable[[str], Command]], None]) -> Screen[None]:

@@ -28,7 +28,7 @@ def _described(event: Event) -> tuple[str, str]:
         case "message_queued":
             return "queued", event.text
         case "message_withdrawn":
-            return "queued", f"taken back ({event.id})"
+            return "queued", f"{event.reason or 'taken back'} ({event.id})"
         case "user_message":
             return "you", event.text
         case "runtime_update":

@@ -90,6 +90,10 @@ class Tool(ABC, Generic[Input]):
     async def run(self, args: Input, ctx: ToolContext) -> ToolOutcome:
         """Do it. Expected failures are outcomes with a suggestion, never exceptions."""
 
+    def only_reads(self, args: Input, broker: Broker) -> bool:
+        """Whether this very call changes nothing, so that cutting it leaves nothing half done."""
+        return self.read_only
+
     def title(self, args: Input) -> str:
         """One line for a person: the path, the command."""
         return ""

@@ -16,9 +16,12 @@ from engine.tools.cap import cut
 from engine.tools.outcomes import cancelled, failed
 from engine.tools.registry import TOOLS, find, nearest
 from engine.tools.words import one_line
+from sandbox.broker import Broker
 
 log = logging.getLogger(__name__)
 
+# Tools that change nothing but what the app itself keeps.
+OWN = ("todo_", "memory_", "user_", "skill_")
 Put = Callable[[bytes], str]
 # From this size on an output of a tool that cannot simply be called again is kept whole, so that its text can give way
 # to a pointer when the window fills.
@@ -89,6 +92,17 @@ def title_of_call(call: ToolCall) -> str:
             pass
     words = next((value for value in call.input.values() if isinstance(value, str) and value.strip()), call.bad_input)
     return one_line(words)
+
+
+def may_have_effects(call: ToolCall, broker: Broker) -> bool:
+    """Whether cutting ``call`` may leave something in the workspace or beyond half done. Never raises."""
+    tool = find(call.name)
+    if tool is None or call.bad_input or tool.name.startswith(OWN):
+        return False
+    try:
+        return not tool.only_reads(tool.input.model_validate(given(tool.input, call.input)), broker)
+    except ValidationError:
+        return False
 
 
 async def _outcome(tool: Tool[Any], call: ToolCall, ctx: ToolContext) -> ToolOutcome:

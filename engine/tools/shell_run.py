@@ -14,6 +14,7 @@ from engine.tools.base import Tool, ToolContext, ToolInput, ToolOutcome
 from engine.tools.outcomes import cancelled, denied, failed
 from engine.tools.terminal import Decoder, complete_length, plain
 from engine.tools.words import octets, one_line
+from sandbox.broker import Broker
 from sandbox.operations import Outcome, PollBackground, RunCommand, Status
 
 RUN_SECONDS = 120.0
@@ -60,6 +61,9 @@ class ShellRun(Tool[ShellRunInput]):
         if args.handle:
             return f"{'stop' if args.stop else 'read on from'} {one_line(args.handle)}"
         return one_line(args.command) + (" (background)" if args.background else "")
+
+    def only_reads(self, args: ShellRunInput, broker: Broker) -> bool:
+        return bool(args.handle) or broker.only_reads(RunCommand(args.command))
 
     async def run(self, args: ShellRunInput, ctx: ToolContext) -> ToolOutcome:
         if args.handle:

@@ -31,6 +31,8 @@ def test_an_interrupt_ends_the_whole_batch_and_the_next_question_is_answered(tmp
     with desk.open("--model", model, "--approve", "sandboxed", "Do both.") as term:
         term.wait_for(lambda: began(desk))
         term.keys("escape")
+        term.wait_for("Let it finish, then stop")
+        term.keys("escape")
         term.wait_for(lambda: desk.has("run_finished", 1))
         term.say("Why did it end?")
         term.wait_for("You stopped me.")

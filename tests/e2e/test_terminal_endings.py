@@ -12,8 +12,16 @@ import pytest
 from tests.e2e.desk import Desk, Marked, shell, turn
 from tests.e2e.terminal import MOUSE_AND_SCREEN, Terminal
 
+
+def stop(term: Terminal) -> None:
+    """The first Esc asks, since the command may be changing something; the second stops it."""
+    term.keys("escape")
+    term.wait_for("Stop it now")
+    term.keys("escape")
+
+
 ENDS: dict[str, Callable[[Terminal], None]] = {
-    "esc": lambda term: term.keys("escape"),
+    "esc": stop,
     "ctrl+q": lambda term: term.keys("ctrl+q"),
     "SIGTERM": lambda term: term.kill(signal.SIGTERM),
     "SIGHUP": lambda term: term.kill(signal.SIGHUP),

@@ -104,6 +104,9 @@ class HeldBroker:
     def gate(self, command: str) -> Gate:
         return self.gates.setdefault(command, Gate())
 
+    def only_reads(self, op: Operation) -> bool:
+        return isinstance(op, RunCommand) and op.command.startswith("hold and read")
+
     async def run(self, op: Operation, caller: Caller = Caller(), on_output: object = None) -> Outcome:
         assert isinstance(op, RunCommand)
         self.ran.append(op.command)

@@ -215,15 +215,29 @@ async def test_messages_go_out_as_arranged_steers_before_follow_ups(tmp_path: Pa
     await kit.broker.gate("hold").reached.wait()
     for words, kind in (("f1", "follow_up"), ("s1", "steer"), ("s2", "steer"), ("f2", "follow_up"), ("x", "steer")):
         kit.runner.send(words, kind)
-    f1, s1, s2, f2, _ = kit.runner.session.state.pending
-    ordered = ((f2, "f2"), (s2, "s2 edited"), (f1, "f1"), (s1, "s1"))
+    f1, s1, s2, f2, x = kit.runner.session.state.pending
+    ordered = ((f2, "f2"), (s2, "s2 edited"), (x, ""), (f1, "f1"), (s1, "s1"))
     arrange(kit, *((item.id, item.kind, words) for item, words in ordered))
     kit.broker.gate("hold").passed.set()
     await kit.runner.idle()
     assert [e.text for e in of(kit, ev.UserMessage)] == ["do it", "s2 edited", "s1", "f2", "f1"]
     settled = {s.text: s.turn for s in kit.runner.session.state.settled}
     assert settled == {"x": 0, "s2 edited": 2, "s1": 2, "f2": 3, "f1": 4}
+    assert all(s.at and not s.why for s in kit.runner.session.state.settled)
     consistent(kit)
+    await kit.runner.close()
+
+
+async def test_what_came_while_a_person_arranged_waits_on_after_the_rest(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c1", "hold")], [text("a")]])
+    kit.runner.send("do it", "steer")
+    await kit.broker.gate("hold").reached.wait()
+    for words in ("s1", "s2", "unseen"):
+        kit.runner.send(words, "steer")
+    s1, s2, _ = kit.runner.session.state.pending
+    arrange(kit, (s2.id, "steer", "s2"), (s1.id, "follow_up", "s1"))
+    waiting = [(p.text, p.kind) for p in kit.runner.session.state.pending]
+    assert waiting == [("s2", "steer"), ("s1", "follow_up"), ("unseen", "steer")]
     await kit.runner.close()
 
 
@@ -344,6 +358,15 @@ async def test_planning_only_reads_and_ends_in_a_plan(tmp_path: Path) -> None:
     await kit.runner.close()
 
 
+async def test_the_work_goes_on_in_the_mode_the_plan_was_approved_with(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[text("1. do this")], [text("done")]])
+    proposed = await plan(kit)
+    kit.runner.decide_plan(cmd.DecidePlan("", proposed.id, "approve", mode="sandboxed"))
+    await kit.runner.idle()
+    assert kit.runner.session.state.approve == "sandboxed"
+    await kit.runner.close()
+
+
 async def test_a_rejected_plan_goes_back_with_its_reason_and_the_mode_stays(tmp_path: Path) -> None:
     kit = make_kit(tmp_path, [[text("bad plan")], [text("better plan")]])
     proposed = await plan(kit)
@@ -367,4 +390,32 @@ async def test_requests_can_be_built_again_from_the_log(tmp_path: Path, choice: 
     before = next(n for n, e in reversed(list(enumerate(kit.events))) if e.type == "turn_started")
     state = fold(kit.events[:before], TaskState(session=kit.runner.session.id))
     assert build(kit.events[:before], state) == kit.model.requests[-1]
+    await kit.runner.close()
+
+
+# --- what stopping could leave half done ------------------------------------------------------------------------------
+
+
+async def test_the_state_names_the_calls_that_may_be_changing_something(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c1", "hold and read")], [shell("c2", "hold and write")], [text("done")]])
+    kit.runner.send("do it", "steer")
+    await kit.broker.gate("hold and read").reached.wait()
+    assert not kit.runner.session.state.in_effect
+    kit.broker.gate("hold and read").passed.set()
+    await kit.broker.gate("hold and write").reached.wait()
+    assert [(c.call_id, c.title) for c in kit.runner.session.state.in_effect] == [("c2", "hold and write")]
+    kit.runner.interrupt()
+    await kit.runner.idle()
+    assert not kit.runner.session.state.in_effect
+    consistent(kit)
+    await kit.runner.close()
+
+
+async def test_a_call_a_person_is_asked_about_has_changed_nothing_yet(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c1", "ask")], [text("done")]])
+    kit.runner.send("do it", "steer")
+    await kit.until(partial(asked_for, kit, 1))
+    assert not kit.runner.session.state.in_effect
+    kit.runner.decide(cmd.Decide("", "a-c1", "digest", "once"))
+    await kit.runner.idle()
     await kit.runner.close()

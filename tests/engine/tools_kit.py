@@ -44,6 +44,9 @@ class FolderBroker(Broker):
         self.ran: list[Operation] = []
         self.before_write: Callable[[], None] = lambda: None
 
+    def only_reads(self, op: Operation) -> bool:
+        return not isinstance(op, WriteFile | RunCommand)
+
     async def run(self, op: Operation, caller: Caller = Caller(), on_output: OnOutput | None = None) -> Outcome:
         self.ran.append(op)
         await asyncio.sleep(0)

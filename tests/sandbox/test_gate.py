@@ -350,3 +350,10 @@ def test_backends_by_name() -> None:
     assert pick_backend() is not None
     with pytest.raises(ValueError, match="nosuch"):
         pick_backend("nosuch")
+
+
+async def test_what_only_reads_is_told_from_what_may_change_something(rig: Rig) -> None:
+    async with rig.broker(None, "ask") as broker:
+        assert broker.only_reads(RunCommand("cat x | wc -l")) and broker.only_reads(ReadFile("x"))
+        for op in (RunCommand("touch x"), RunCommand("python run.py"), RunCommand("cat 'x"), WriteFile("x", b"")):
+            assert not broker.only_reads(op)

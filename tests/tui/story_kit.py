@@ -248,7 +248,7 @@ def settings() -> SettingsShown:
         said=(SettingSaid("project", "/src/shop/.agent-tui/config.toml:4", 2.0),),
     )
     problem = SettingProblem(HOME, 3, "modle", "not used: there is no such setting; did you mean model?")
-    return SettingsShown(tuple(rows.values()), (problem,), {"help": ("f7", 12)}, HOME)
+    return SettingsShown(tuple(rows.values()), (problem,), {"help": ("f11", 12)}, HOME)
 
 
 def settings_row(name: str) -> SettingRow:

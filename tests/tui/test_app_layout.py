@@ -167,7 +167,7 @@ async def test_a_click_on_a_key_does_the_same_as_the_key(tmp_path: Path) -> None
 
 
 async def test_help_lists_every_action(tmp_path: Path) -> None:
-    async with workbench(tmp_path, size=(120, 90)) as bench:
+    async with workbench(tmp_path, size=(120, 130)) as bench:
         await bench.pilot.press("f1")
         await bench.until(lambda: isinstance(bench.app.screen, HelpScreen), "help")
         text = bench.screen_text()

@@ -79,7 +79,7 @@ async def test_the_header_says_what_where_and_how(tmp_path: Path) -> None:
         begin(bench.engine, approve="sandboxed")
         await bench.settled()
         first = bench.screen_text().splitlines()[0]
-        for word in ("Fix the login test", "/src/shop", "claude-x", "sandboxed", "turn 1", "thinking"):
+        for word in ("Fix the login test", "/src/shop", "claude-x", "contained", "turn 1", "thinking"):
             assert word in first
 
 
@@ -167,6 +167,9 @@ async def test_shift_tab_goes_round_the_modes_and_quick_presses_count(tmp_path: 
         await bench.pilot.press("shift+tab", "shift+tab")
         asked = bench.engine.commands(ChangeSetting)
         assert [(c.name, c.value) for c in asked] == [("approve", "sandboxed"), ("approve", "plan")]
+        for name in ("contained", "sandboxed", "no such mode"):
+            bench.app.run_slash("approve", name)
+        assert [c.value for c in bench.engine.commands(ChangeSetting)[2:]] == ["sandboxed", "sandboxed"]
 
 
 @pytest.mark.parametrize(

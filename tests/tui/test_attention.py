@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.hands import Plan
 from engine.settings import UiSettings
 from engine.state import TaskState, Waiting
 from tui.attention import Attention
@@ -74,6 +75,15 @@ def test_another_sessions_request_shows_in_the_title_of_the_one_that_is_shown() 
     assert terminal.written == ["\x1b]2;! 1 waiting · other\x07"]
     terminal.attention.forget("s2")
     assert "thinking · fix-login" in terminal.follow(state())
+
+
+def test_a_plan_calls_once_and_shows_in_the_title_until_it_is_decided() -> None:
+    terminal = Terminal()
+    terminal.follow(state())
+    planned = state(plan=Plan("p", "1. this"))
+    assert "a plan waits for you" in terminal.follow(planned)
+    assert terminal.follow(planned) == ""
+    assert "waiting" not in terminal.follow(state())
 
 
 @pytest.mark.parametrize("term", ["linux", "dumb", "vt100", ""])

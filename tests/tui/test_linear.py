@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine import events as ev
-from engine.commands import AnswerQuestion, Compact, Decide, Interrupt, OpenSession, SendMessage, TakeBack
+from engine.commands import AnswerQuestion, Compact, Decide, DecidePlan, Interrupt, OpenSession, SendMessage, TakeBack
 from engine.options import EngineOptions
 from tests.tui.fake_engine import FakeHandle
 from tui.linear import desk as linear
@@ -176,3 +176,20 @@ def test_every_outcome_has_a_word(status: str) -> None:
     words = {"ok": "done", "error": "FAILED", "denied": "DENIED", "cancelled": "CANCELLED", "skipped": "not run"}
     result = ev.ToolResult.model_validate(dict(call_id="c", turn=1, name="fs_read", status=status, text="x"))
     assert Narrator().tell(result)[0].startswith(words[status])
+
+
+def test_a_plan_is_decided_by_the_same_words(room: Room) -> None:
+    room.tell(
+        ev.PlanProposed(id="p1", text="1. this"), ev.RunFinished(reason="finished"), then="PLAN: the answer above"
+    )
+    for line in ("yes but smaller", "s"):
+        room.hear(line)
+    assert not room.engine.commands(DecidePlan) and len(room.engine.commands(SendMessage)) == 2
+    room.hear("d smaller steps")
+    room.tell(ev.PlanDecided(id="p1", choice="reject"), ev.PlanProposed(id="p2", text="2. that"), then="finished")
+    room.until(lambda: room.text.count("PLAN: the answer above") == 2, "the next plan")
+    room.hear("y")
+    assert room.engine.commands(DecidePlan) == [
+        DecidePlan("s1", "p1", "reject", reason="smaller steps"),
+        DecidePlan("s1", "p2", "approve"),
+    ]

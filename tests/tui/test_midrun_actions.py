@@ -1,16 +1,16 @@
-"""Keys for a run under way reach the engine: pause, step, go on, one's own command, the plan."""
+"""Keys for a run under way reach the engine: pause, step, go on, one's own command."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from engine import events as ev
-from engine.commands import DecidePlan, GoOn, Pause, RunCommand, SendMessage
+from engine.commands import GoOn, Pause, RunCommand, SendMessage
 from tests.tui.bench import workbench
 from tests.tui.placeholders import Composer
 
 
-async def test_pause_step_go_on_and_a_plan_by_key(tmp_path: Path) -> None:
+async def test_pause_step_and_go_on_by_key(tmp_path: Path) -> None:
     async with workbench(tmp_path) as bench:
         bench.engine.tell(ev.SessionStarted(cwd="/s", model="a/b", app_version="0"), ev.UserMessage(text="do it"))
         await bench.settled()
@@ -23,10 +23,6 @@ async def test_pause_step_go_on_and_a_plan_by_key(tmp_path: Path) -> None:
         await bench.pilot.press("f9", "f8")
         await bench.until(lambda: len(bench.engine.commands(GoOn)) == 2, "it goes on")
         assert bench.engine.commands(GoOn) == [GoOn("s1", 1), GoOn("s1")]
-        bench.engine.tell(ev.PlanProposed(id="p", text="1. this"))
-        await bench.settled()
-        await bench.pilot.press("f10")
-        await bench.until(lambda: bench.engine.commands(DecidePlan), "the plan is approved")
 
 
 async def test_a_line_with_an_exclamation_mark_is_a_command(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from rich.text import Text
 from engine import events as ev
 from engine import live
 from engine.events import Limits, Stage, TodoItem, Usage
+from engine.hands import Plan
 from engine.state import Pending, Retry, TaskState, TurnUsage, Waiting
 from tests.tui.test_app_approvals import request
 from tui import limits
@@ -205,11 +206,17 @@ def test_approvals_wait_oldest_first_and_the_last_decisions_follow() -> None:
     assert "fs_edit a.py" in text[3] and "once" in text[3]
 
 
+def test_a_plan_waits_among_the_approvals_with_its_key() -> None:
+    text = plain(approval_lines(replace(STATE, plan=Plan("p", "1. this")), (), 60, LOOK))
+    assert "a plan to decide" in text and "F10" in text and "nothing waits" not in text
+
+
 def test_messages_that_wait_are_counted_when_there_are_many() -> None:
     state = replace(STATE, pending=tuple(Pending(str(n), "follow_up", f"message {n}") for n in range(9)))
     text = plain(queue_lines(state, (), 80, LOOK))
     assert len(text.splitlines()) == 4
-    assert "6 more wait" in text and "message 8" in text and "Alt+Up" in text.splitlines()[-1]
+    assert "9 follow-ups wait" in text and "message 8" in text
+    assert "Alt+Up" in text.splitlines()[-1] and "F12 all" in text.splitlines()[-1]
 
 
 def test_a_delivered_steer_is_shown_until_its_turn_was_answered() -> None:

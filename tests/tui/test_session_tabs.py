@@ -283,7 +283,7 @@ async def test_a_handed_over_session_leaves_its_tab_and_its_draft_to_the_fresh_o
 async def test_the_palette_goes_to_a_session_by_its_name(tmp_path: Path) -> None:
     async with workbench(tmp_path) as bench:
         await two(bench)
-        await bench.pilot.press("ctrl+p", *"login test")
+        await bench.pilot.press("ctrl+p", *"go to session 1")
         await bench.until(lambda: "Go to session 1: Fix the login test" in bench.screen_text(), "the entry")
         await bench.pilot.press("down", "enter")
         await bench.until(lambda: bench.app.link.session == "s1", "it is shown")

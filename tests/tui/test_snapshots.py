@@ -29,6 +29,7 @@ from engine.options import EngineOptions
 from tests.tui.bench import Bench, workbench
 from tests.tui.picture import Pages, Picture, Size, page, painted
 from tests.tui.story_kit import (
+    ANSWER,
     DIFF,
     FOLDER,
     MODEL,
@@ -240,6 +241,34 @@ async def player(bench: Bench) -> None:
     await pressed("p", sees="denied")(bench)
 
 
+async def queue(bench: Bench) -> None:
+    """Some of each: delivered, taken back, moved on, and waiting in two lists; one in several lines."""
+    long = "then write it into CHANGES.md, 你好，世界, [b]and[/b] what it means for amounts\nof other countries " * 3
+    await tell(
+        bench, *middle(), ev.MessageQueued(id="m3", kind="steer", text="no new dependency"),
+        ev.MessageQueued(id="m4", kind="follow_up", text=long),
+        ev.MessageQueued(id="m5", kind="steer", text="on second thoughts"), ev.MessageWithdrawn(id="m5"),
+        ev.MessageQueued(id="m6", kind="follow_up", text="and tell ops"),
+        ev.MessageWithdrawn(id="m6", reason="waits in the session that goes on"),
+        ev.UserMessage(id="m1", kind="steer", text="keep the old name of the function"),
+    )  # fmt: skip
+    await pressed("f12", sees="DELIVERED AND TAKEN BACK")(bench)
+
+
+async def stop(bench: Bench) -> None:
+    *before, begun, one, two = middle()
+    await tell(bench, *before, begun.model_copy(update={"effects": True}), one, two)
+    await pressed("escape", sees="Let it finish")(bench)
+
+
+async def plan(bench: Bench) -> None:
+    await finished(bench)
+    await tell(
+        bench, ev.PlanProposed(id="p1", text="## Steps\n\n1. Mend `parse_amount`\n2. Run the suite\n\n" + ANSWER)
+    )
+    await bench.until(lambda: type(bench.app.screen).__name__ == "PlanDialog", "the plan")
+
+
 SCREENS: dict[str, Scene] = {
     "workbench-idle": idle,
     "workbench-run": mid_run,
@@ -250,6 +279,9 @@ SCREENS: dict[str, Scene] = {
     "approval-command": approval("shell_run", PUSH),
     "approval-diff": approval("fs_edit", EDIT),
     "question": question,
+    "queue": queue,
+    "stop": stop,
+    "plan": plan,
     "sessions": sessions,
     "player": player,
     "inspector": inspecting(sees="results put aside"),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from engine.commands import AnswerQuestion, Compact, Decide, Interrupt, OpenSession, SendMessage, TakeBack
+from engine.commands import AnswerQuestion, Compact, Decide, DecidePlan, Interrupt, OpenSession, SendMessage, TakeBack
 from tui.asking import Asking, key_of
 from tui.linear.words import Narrator, status
 from tui.link import Link
@@ -125,6 +125,8 @@ class Desk:
                 text = options.get(int(words), words) if words.isdecimal() else words
                 self._settle(request, AnswerQuestion(request.session, request.id, text))
             return bool(words)
+        if request.type == "plan_proposed" and words.lower() == "s":
+            return False
         choice, _, reason = words.partition(" ")
         if not (words.lower() in CHOICES or (choice.lower() == "d" and reason.strip())):
             return False
@@ -132,10 +134,7 @@ class Desk:
             self._say("This was asked only just now, so that line did not count. /again reads it; then answer.")
             return True
         decided = CHOICES.get(words.lower(), "deny")
-        self._settle(
-            request,
-            Decide(request.session, request.id, request.digest, decided, reason=reason.strip()),  # type: ignore[arg-type]
-        )
+        self._settle(request, _decision(request, decided, reason.strip()))
         return True
 
     def _settle(self, request: Any, command: Command) -> None:
@@ -173,7 +172,7 @@ class Desk:
         with self._lock:
             before = self._asking.next()
             self._asking.feed((event,))
-        if event.type not in ("approval_requested", "question_asked"):
+        if event.type not in ("approval_requested", "question_asked", "plan_proposed"):
             self._lines(self._narrator.tell(event))
         elif before is None:
             self._offer()
@@ -211,6 +210,13 @@ class Desk:
     def _lines(self, lines: list[str]) -> None:
         for line in lines:
             self._say(line)
+
+
+def _decision(request: Any, choice: str, reason: str) -> Command:
+    """The answer to an approval or a plan."""
+    if request.type == "plan_proposed":
+        return DecidePlan(request.session, request.id, "reject" if choice == "deny" else "approve", reason=reason)
+    return Decide(request.session, request.id, request.digest, choice, reason=reason)  # type: ignore[arg-type]
 
 
 def open_desk(options: EngineOptions, factory: Factory, opening: OpenSession, ascii: bool = False) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine import events as ev
 from engine.text import visible
 from tui.dialogs.exact import Ink, concerns, exact_spans
-from tui.format import cost, count, duration, plural
+from tui.format import approve_mode, cost, count, duration, plural
 from tui.transcript import notes
 
 SHOWN_LINES = 12
@@ -42,6 +42,8 @@ class Narrator:
             case "message_queued":
                 return [f"Waiting to be delivered ({event.kind.replace('_', ' ')}): {visible(event.text)}"]
             case "message_withdrawn":
+                if event.reason:
+                    return [visible(f"A message was not delivered: {event.reason}")]
                 return ["The newest waiting message was taken back."]
             case "assistant_message":
                 return self._said(event)
@@ -57,6 +59,8 @@ class Narrator:
             case "question_asked":
                 options = [f"  {number}. {visible(text)}" for number, text in enumerate(event.options, 1)]
                 return [f"QUESTION from the agent: {visible(event.question)}", *options, "Type your answer and Enter."]
+            case "plan_proposed":
+                return ["PLAN: the answer above waits for you. y approves it, d and a reason rejects it."]
             case "todo_changed":
                 done = sum(item.status == "done" for item in event.items)
                 return [f"Todo: {done} of {len(event.items)} done. /todo reads it."]
@@ -134,7 +138,7 @@ def status(state: object) -> str:
         f"{state.stage}{' ' + state.stage_detail if state.stage_detail else ''}",
         f"turn {state.turn}",
         f"model {state.model}",
-        f"approvals: {state.approve}",
+        f"approvals: {approve_mode(state.approve)}",
         f"cost {cost(state.cost, state.unpriced)}",
         f"context {count(state.context_tokens)} of {count(state.context_window)} tokens",
         f"todo {state.todo_done} of {len(state.todo)} done",

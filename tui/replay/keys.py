@@ -41,7 +41,14 @@ PLAYER: tuple[Action, ...] = (
     _act("keys", "All keys", LEAVE, "question_mark", hint="keys"),
 )
 
-PAIRS = {"event_back": "←→", "turn_back": "⇧←→", "approval_on": "n N", "faster": "+ -", "request_back": "←→"}
+PAIRS = {
+    "event_back": "←→",
+    "turn_back": "⇧←→",
+    "approval_on": "n N",
+    "faster": "+ -",
+    "request_back": "←→",
+    "later": "Alt+↑↓",
+}
 """What the last line shows for two keys at once; plain terminals get their names."""
 
 TENTHS: list[BindingType] = [

@@ -1,16 +1,20 @@
-"""Actions of the workbench on a run under way: pause and step it, decide about its plan, run a command of one's own."""
+"""Actions of the workbench on a run under way: how it stops, what waits to be said, pauses, its plan, and a command of
+one's own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from engine.commands import DecidePlan, GoOn, Pause, RunCommand
+from engine.commands import DecidePlan, GoOn, Interrupt, Pause, RunCommand
+from tui import slots
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from engine.hands import Plan
     from tui.app import WorkbenchApp
+    from tui.screens.sheet import Sheet
+    from tui.session_tabs import Tab
 
     Base = Screen[None]
 else:
@@ -18,9 +22,46 @@ else:
 
 
 class MidrunActions(Base):
-    """Mixed into the workbench screen, which provides ``bench``."""
+    """Mixed into the workbench screen, which provides ``bench``, ``composer`` and ``sheet``."""
 
     bench: WorkbenchApp
+    sheet: Sheet
+    composer: Any
+
+    def action_queue(self) -> None:
+        """What waits to be said, to edit, order and take back."""
+        sheet = self.sheet
+        self.app.push_screen(slots.queue(sheet.arranging, lambda: sheet.tab.state, sheet.give_back))
+
+    def action_interrupt(self) -> None:
+        """Stop what runs, a command of one's own first. A person is asked what is to become of a call that may be
+        changing something; when nothing runs, Esc leads back to the composer."""
+        tab, own_runs = self.sheet.tab, self.sheet.own_runs
+        state = tab.state
+        if state and state.in_effect and not own_runs:
+            dialog = slots.stop(lambda: tab.state.in_effect if tab.state else (), len(self.sheet.arranging.items))
+            self.app.push_screen(dialog, lambda answer: self._stop(tab, answer))
+        elif (state and state.running) or own_runs:
+            self.bench.link.send(Interrupt)
+        else:
+            self.composer.focus()
+
+    def _stop(self, tab: Tab, answer: str | None) -> None:
+        """Do what was chosen, to the session it was asked about. What ended before anything was chosen is no reason to
+        go on: the person came to stop."""
+        state, link = tab.state, self.bench.link
+        another = bool(state and state.in_effect)
+        if answer == "now":
+            link.send_to(tab, Interrupt)
+        elif answer == "after":
+            link.send_to(tab, lambda session: Interrupt(session, after_calls=True))
+            self.bench.say("It stops when what runs has ended.")
+        elif answer == "ended" and state and state.running:
+            link.send_to(tab, lambda session: Interrupt(session, after_calls=another))
+            last = " after the one that runs now" if another else ""
+            self.bench.say(f"That call ended by itself meanwhile; the agent is stopped{last}.")
+        elif answer == "ended":
+            self.bench.say("That call ended by itself meanwhile, and the run with it.")
 
     def action_pause(self) -> None:
         """Pause before the next turn, or, when that is so already, go on."""
@@ -45,28 +86,17 @@ class MidrunActions(Base):
             self.bench.link.send(lambda session: RunCommand(session, command))
         return bool(command)
 
-    def action_approve_plan(self) -> None:
-        """Approve the plan that waits, as it stands."""
+    def action_plan(self) -> None:
+        """Show the plan that waits, to approve, edit or reject it."""
         if plan := self._plan():
-            self.bench.link.send(lambda session: DecidePlan(session, plan.id, "approve"))
+            self.bench.asking.recall((self.bench.link.session, plan.id))
+            self.bench.answer()
 
-    def action_reject_plan(self, reason: str = "") -> None:
-        """Reject it and say why; without ``reason`` a person is asked."""
-        plan = self._plan()
-        if plan is None:
-            return
-        id = plan.id
-
-        def done(written: str | None) -> None:
-            if written:
-                self.bench.link.send(lambda session: DecidePlan(session, id, "reject", reason=written))
-
-        if reason:
-            done(reason)
-            return
-        from tui.screens.ask_text import AskText
-
-        self.app.push_screen(AskText("Why not this plan?", "", "The agent reads it and makes another plan."), done)
+    def reject_plan(self, reason: str) -> None:
+        """Reject it, with the reason typed after the command."""
+        if plan := self._plan():
+            id = plan.id
+            self.bench.link.send(lambda session: DecidePlan(session, id, "reject", reason=reason))
 
     def _plan(self) -> Plan | None:
         state = self.bench.link.state

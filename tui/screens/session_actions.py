@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.commands import ChangeSetting
 from tui import limits, slots
 from tui.actions import APPROVE_MODES, MODE_WORDS, next_mode
+from tui.format import approve_mode
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -41,12 +42,14 @@ class SessionActions(Base):
 
     def set_approve(self, mode: str) -> None:
         """Change what happens when something is risky, and say what that means."""
+        names = {approve_mode(known): known for known in APPROVE_MODES}
+        mode = names.get(mode, mode)
         if mode not in APPROVE_MODES:
-            self.bench.say(f"There is no mode {mode!r}: {', '.join(APPROVE_MODES)}.", warn=True)
+            self.bench.say(f"There is no mode {mode!r}: {', '.join(names)}.", warn=True)
             return
         self.bench.mode = mode
         self.change("approve", mode)
-        self.bench.say(f"{mode}: {MODE_WORDS[mode]}")
+        self.bench.say(f"{approve_mode(mode)}: {MODE_WORDS[mode]}")
 
     def action_memory(self) -> None:
         """What is remembered of this folder and of the person."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tui.arranging import Arranging
 from tui.widgets.approvals import Decisions
 from tui.widgets.queue import Deliveries
 from tui.widgets.todo import TodoNotes
@@ -12,6 +14,7 @@ from tui.widgets.tools import ToolsLog
 
 if TYPE_CHECKING:
     from engine.events import AnyEvent
+    from tui.link import Link
     from tui.session_tabs import Tab
 
 LATE = 500
@@ -22,14 +25,16 @@ class Sheet:
     """Follows its session, shown or not. Out of sight the transcript is given its events in large portions, which
     costs next to nothing; nothing is laid out.
 
-    ``composer`` and ``transcript`` are widgets of this session alone, so that a draft, a place of reading and an
-    undo are where they were left. ``own_runs``: whether a command of the person's own is running. ``unread``: rows of a
-    long session that are still to be read.
+    ``arranging``: what waits to be said there. ``composer`` and ``transcript`` are widgets of this session alone, so
+    that a draft, a place of reading and an undo are where they were left. ``own_runs``: whether a command of the
+    person's own is running. ``unread``: rows of a long session that are still to be read. ``say`` passes on a word.
     """
 
-    def __init__(self, tab: Tab, composer: Any) -> None:
+    def __init__(self, tab: Tab, composer: Any, link: Link, say: Callable[..., None]) -> None:
         self.tab = tab
         self.composer = composer
+        self.arranging = Arranging(partial(link.send_to, tab))
+        self._say = say
         self.transcript: Any = None
         self.own_runs = False
         self.skipped = self.unread = 0
@@ -47,6 +52,7 @@ class Sheet:
         """Another session from here on; its past follows. What is being typed stays."""
         self._forget()
         self._late.clear()
+        self.arranging.clear()
         self.own_runs, self.skipped, self.unread = False, skipped, 0
         if self.transcript is not None:
             self.transcript.clear()
@@ -80,9 +86,13 @@ class Sheet:
             self.catch_up()
         # What is streamed and shown once concerns the transcript alone, but for what a call says while it runs.
         self.tools.feed([event for event in events if event.type == "tool_progress"])
-        self._note([event for event in events if getattr(event, "seq", 0)])
+        stored: list[Any] = [event for event in events if getattr(event, "seq", 0)]
+        self._note(stored)
         for event in events:
             self._follow(event)
+        for text in self.arranging.too_late(stored):
+            self.give_back(text)
+            self._say("It had gone out before your change of it; what you wrote is in the composer.", warn=True)
 
     def _note(self, stored: Sequence[Any]) -> None:
         for notes in (self.tools, self.decisions, self.deliveries, self.todo):
@@ -94,16 +104,16 @@ class Sheet:
         elif event.type == "person_ran":
             self.own_runs = False
         elif event.type == "message_withdrawn" and event.id in self.taking_back:
-            self._give_back(self.taking_back.pop(event.id))
+            self.give_back(self.taking_back.pop(event.id))
+            if self.shown:
+                self.composer.focus()
         elif event.type == "user_message":
             self.taking_back.pop(event.id, None)
 
-    def _give_back(self, text: str) -> None:
-        """A message the person took back, which was not delivered, before what is being typed."""
+    def give_back(self, text: str) -> None:
+        """A text of the person's that was not delivered comes before what they have written meanwhile."""
         written = getattr(self.composer, "text", "")
         self.composer.set_text(f"{text}\n{written}" if written.strip() else text)
-        if self.shown:
-            self.composer.focus()
 
     def catch_up(self) -> None:
         """Give the transcript what it has not been given."""

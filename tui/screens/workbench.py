@@ -10,10 +10,11 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
-from engine.commands import Compact, EditTodo, Interrupt, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
+from engine.commands import Compact, EditTodo, RefreshPrompt, SendMessage, TakeBack, UndoCompaction
 from tui import slots
 from tui.actions import Situation, bindings
 from tui.keeping import Keeping
+from tui.screens.hearing import Hearing
 from tui.screens.midrun_actions import MidrunActions
 from tui.screens.pane_actions import PaneActions
 from tui.screens.reading import Reading
@@ -35,22 +36,19 @@ from tui.widgets.tools import ToolsPane
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
     from textual.app import ComposeResult
     from textual.widget import AwaitMount
 
-    from engine.events import AnyEvent
     from engine.state import TaskState
     from tui.app import WorkbenchApp
-    from tui.link import Told
     from tui.look import Look
     from tui.session_tabs import Tab
 
 SIDE_TABS = ("task", "todo", "cache", "approvals")
 
 
-class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActions, Reading, Screen[None]):
+class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions, SaidActions, Reading, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-full")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
@@ -61,7 +59,7 @@ class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActi
         look, options = app.look, app.options
         self.header = Header(look, options.cwd, model=options.model, approve=options.approve)
         self.tabs, self.strip = TabStrip(look), SessionStrip(look)
-        self.sheet = Sheet(app.link.tabs.shown, slots.composer(app.ask))
+        self.sheet = Sheet(app.link.tabs.shown, slots.composer(app.ask), app.link, app.say)
         self.sheets = {self.sheet.tab: self.sheet}
         self.task_pane, self.cache_pane = TaskPane(look, id="task"), CachePane(look, id="cache")
         self.todo_pane, self.approvals_pane = TodoPane(look, id="todo"), ApprovalsPane(look, id="approvals")
@@ -98,7 +96,7 @@ class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActi
         self.run_worker(self.recall_said(), group="said")
 
     def sheet_for(self, tab: Tab) -> AwaitMount:
-        sheet = self.sheets[tab] = Sheet(tab, slots.composer(self.bench.ask))
+        sheet = self.sheets[tab] = Sheet(tab, slots.composer(self.bench.ask), self.bench.link, self.bench.say)
         self.give_past(sheet.composer)
         sheet.display(False)
         if self._transcript is not None:
@@ -130,90 +128,7 @@ class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActi
     def narrow(self) -> bool:
         return self.has_class("-narrow")
 
-    # --- what comes from the engine ----------------------------------------------------------------------------------
-
-    def feed(self, told: Sequence[Told]) -> None:
-        """Take a batch of events; the last state in it is what the panes show."""
-        self.follow_tabs()
-        parts: dict[Sheet, list[AnyEvent]] = {}
-        for tab, event in told:
-            if event.type == "log_health":
-                self.banners.health(event)
-            elif event.type == "engine_failed":
-                self.banners.fail(event.error)
-            elif (sheet := self.sheets.get(tab) if tab else None) is not None:
-                parts.setdefault(sheet, []).append(event)
-        for sheet, events in parts.items():
-            self._feed(sheet, events)
-        self.strip.follow(self.bench.link.tabs)
-        if any(sheet is not self.sheet for sheet in parts):
-            self.situate()
-
-    def _feed(self, sheet: Sheet, events: list[AnyEvent]) -> None:
-        news: list[AnyEvent] = []
-        for event in events:
-            if event.type in ("session_coming", "past_read", "session_opened"):
-                self._take_over(sheet, event)
-                news = list(event.events) if event.type == "session_opened" else []
-            elif event.type == "open_failed":
-                sheet.unread = 0
-                news.append(_refusal(event.error))
-                self.banners.reading(self.sheet.unread)
-            elif event.type != "state_changed":
-                news.append(event)
-        if news:
-            sheet.tell(news)
-        if sheet is self.sheet:
-            if any(event.type == "tool_progress" for event in news):
-                self.tools_pane.stream()
-            self.tabs.badge("transcript", self.transcript.unseen if self.tab != "transcript" and self.narrow else 0)
-            if sheet.tab.state is not None:
-                self._show(sheet.tab.state)
-
-    def _take_over(self, sheet: Sheet, event: Any) -> None:
-        """Another session from here on, at once or, when it is long, from its end on."""
-        if event.type == "session_coming":
-            sheet.come(event.events, event.rows)
-        elif event.type == "past_read":
-            sheet.remember(event.events)
-        elif sheet.unread:
-            sheet.arrive(event.skipped)
-        else:
-            sheet.begin(event.skipped)
-        if sheet is self.sheet:
-            self._take_notes()
-
-    def _take_notes(self) -> None:
-        """Have the panes show what is known of the session that is shown."""
-        sheet = self.sheet
-        self.todo_pane.notes, self.approvals_pane.notes = sheet.todo, sheet.decisions
-        self.tools_pane.notes, self.queue.notes = sheet.tools, sheet.deliveries
-        self.banners.skipped(sheet.skipped)
-        self.banners.reading(sheet.unread)
-
-    def lay(self, sheet: Sheet) -> None:
-        before, self.sheet = self.sheet, sheet
-        sheet.display(True)
-        before.display(False)
-        self._take_notes()
-        self._show(sheet.tab.state or self._starting())
-        self.strip.follow(self.bench.link.tabs)
-        self.bench.attention.show(sheet.tab.session)
-        if self._focus_name() == "":
-            # What had the focus is out of sight.
-            self._focus_composer()
-
-    def _starting(self) -> TaskState:
-        """What is known of a session before the engine has opened it."""
-        from engine.state import TaskState
-
-        options = self.bench.options
-        return TaskState(stage="starting", cwd=str(options.cwd), model=options.model, approve=options.approve or "ask")
-
-    def _focus_composer(self) -> None:
-        """At once: the next key is meant for it."""
-        composer = self.composer
-        self.set_focus(next((node for node in composer.walk_children(with_self=True) if node.focusable), None))
+    # --- what is seen ------------------------------------------------------------------------------------------------
 
     def _show(self, state: TaskState) -> None:
         self.bench.mode = state.approve
@@ -222,6 +137,11 @@ class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActi
             part.show(state)
         self.composer.running = state.running
         self.situate()
+
+    def _focus_composer(self) -> None:
+        """At once: the next key is meant for it."""
+        composer = self.composer
+        self.set_focus(next((node for node in composer.walk_children(with_self=True) if node.focusable), None))
 
     def dress(self, look: Look) -> None:
         """The theme changed."""
@@ -339,21 +259,12 @@ class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActi
 
     def action_take_back(self) -> None:
         """Withdraw the newest message that waits; its text comes back once the engine says it was not delivered."""
-        state = self.bench.link.state
-        back = self.sheet.taking_back
-        waiting = [p for p in state.pending if p.id not in back] if state else []
+        back, waiting = self.sheet.taking_back, self.sheet.arranging.items
+        waiting = tuple(item for item in waiting if item.id not in back)
         if waiting:
             newest = waiting[-1]
             back[newest.id] = newest.text
             self.bench.link.send(lambda session: TakeBack(session, newest.id))
-
-    def action_interrupt(self) -> None:
-        """Stop what runs; when nothing does, Esc leads back to the composer."""
-        state = self.bench.link.state
-        if (state and state.running) or self.sheet.own_runs:
-            self.bench.link.send(Interrupt)
-        else:
-            self.composer.focus()
 
     def action_compact(self, focus: str = "") -> None:
         """Now, with a focus or without; ``auto`` and ``off`` say whether it happens by itself."""
@@ -374,14 +285,6 @@ class Workbench(SessionActions, TabActions, MidrunActions, PaneActions, SaidActi
 
     def action_answer(self) -> None:
         self.bench.answer()
-
-
-def _refusal(error: str) -> AnyEvent:
-    """That a session could not be opened, as a note in the transcript: long enough to say what to do."""
-    from engine.events import Notice
-
-    hint = "Ctrl+N starts a new session, Ctrl+O lists those there are. What you type goes to the next one you open."
-    return Notice(level="danger", text=error, hint=hint)
 
 
 def _fitting(size: os.terminal_size) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine import events as ev
-from tui.format import count, duration, plural
+from tui.format import approve_mode, count, duration, plural
 from tui.transcript.kinds import Level, Note
 
 _ENDS: dict[str, tuple[str, Level]] = {
@@ -162,7 +162,7 @@ def todo_changed(event: ev.TodoChanged) -> Note | None:
 
 def setting_changed(event: ev.SettingChanged) -> Note:
     value = event.value if isinstance(event.value, str) else _pairs(event.value)
-    return Note(event.seq, "notice", "info", event.name, value)
+    return Note(event.seq, "notice", "info", event.name, approve_mode(value) if event.name == "approve" else value)
 
 
 def _pairs(value: object) -> str:

@@ -11,6 +11,8 @@ from rich.style import Style
 from rich.text import Text
 from textual.message import Message
 
+from tui.actions import BY_NAME, key_name
+from tui.asking import waits_for_you
 from tui.look import Look, one_line, spread
 from tui.widgets.pane import Pane
 
@@ -60,7 +62,7 @@ class ApprovalsPane(Pane):
         self.notes = Decisions()
 
     def head(self, width: int) -> Text:
-        waits = len(self.state.waiting) if self.state else 0
+        waits = waits_for_you(self.state) if self.state else 0
         if not waits:
             return Text()
         return Text(f"{self.look.signs.waits} {waits} {'waits' if waits == 1 else 'wait'}", style=self.look.roles.warn)
@@ -86,6 +88,10 @@ def approval_lines(state: TaskState | None, decided: tuple[Decided, ...], width:
         left = Text.assemble((f" {look.signs.waits} ", look.roles.warn), one_line(title))
         mark = f"{look.signs.risk} {item.risk}" if item.risk == "high" else item.risk
         lines.append(spread(left, Text(mark, style=risk), width, look.signs.ellipsis))
+    if state is not None and state.plan is not None:
+        left = Text.assemble((f" {look.signs.waits} ", look.roles.warn), "a plan to decide about")
+        key = key_name(BY_NAME["plan"].shown[0]) if BY_NAME["plan"].shown else ""
+        lines.append(spread(left, Text(key, style=look.roles.accent), width, look.signs.ellipsis))
     for past in reversed(decided):
         sign, style = (
             (look.signs.failed, look.roles.warn) if past.choice == "deny" else (look.signs.done, look.roles.ok)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from textual.widget import Widget
 
+from tui.format import approve_mode
 from tui.look import Look, clip, one_line, spread
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def header_line(
     """Title, folder and branch on the left; model, approve mode, turn and stage on the right, which gives way last."""
     roles = look.roles
     said, style = look.stage(state.stage) if state else ("starting", roles.muted)
-    mode = (state.approve if state else approve) or "ask"
+    mode = approve_mode((state.approve if state else approve) or "ask")
     facts = [short_model(state.model if state else model), mode]
     if state and state.paused and state.stage != "paused":
         facts.append(f"{look.signs.paused} pause")

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from textual.widget import Widget
 
+from tui.actions import BY_NAME, key_name
+from tui.format import plural
 from tui.look import Look, one_line, spread
 
 if TYPE_CHECKING:
     from engine.events import Event
+    from engine.hands import Pending
     from engine.state import TaskState
 
 MOST = 4
+ROOMY = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,28 @@ class QueueStrip(Widget):
         self.look = look
         self.refresh()
 
+    async def on_click(self) -> None:
+        """To where it can be edited."""
+        await self.run_action(BY_NAME["queue"].click)
+
     def _lines(self) -> list[Text]:
         return queue_lines(self.state, self.notes.delivered, self.size.width or 80, self.look)
 
     def render(self) -> Text:
         return Text("\n", no_wrap=True).join(self._lines())
+
+
+def _counts(pending: tuple[Pending, ...]) -> str:
+    """How many wait of each kind."""
+    steers = sum(item.kind == "steer" for item in pending)
+    counts = ((steers, "steer"), (len(pending) - steers, "follow-up"))
+    return f"{' and '.join(plural(n, word) for n, word in counts if n)} wait"
+
+
+def _keys(width: int) -> str:
+    """What can be done with what waits, in the words there is room for."""
+    back, queue = (key_name(BY_NAME[name].shown[0]) for name in ("take_back", "queue"))
+    return f"{back} takes it back  {queue} shows all" if width >= ROOMY else f"{back} back  {queue} all"
 
 
 def queue_lines(state: TaskState | None, delivered: tuple[Delivered, ...], width: int, look: Look) -> list[Text]:
@@ -82,17 +103,11 @@ def queue_lines(state: TaskState | None, delivered: tuple[Delivered, ...], width
     pending = state.pending if state else ()
     for item in pending:
         steer = item.kind == "steer"
-        last = "  Alt+Up takes it back" if item is pending[-1] else ""
-        rows.append(
-            (
-                f"{'steer:' if steer else 'next:':<7}",
-                item.text,
-                ("after this tool" if steer else "after this run") + last,
-            )
-        )
-    hidden = len(rows) - MOST
-    if hidden > 0:
-        rows = [("", f"{hidden + 1} more wait", ""), *rows[-(MOST - 1) :]]
+        when = "after this tool" if steer else "after this run"
+        last = f"  {_keys(width)}" if item is pending[-1] else ""
+        rows.append((f"{'steer:' if steer else 'next:':<7}", item.text, when + last))
+    if len(rows) > MOST:
+        rows = [("", _counts(pending), ""), *rows[-(MOST - 1) :]]
     return [
         spread(
             Text.assemble((f" {label}", roles.you), one_line(text)),

@@ -8,6 +8,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
+from tui.asking import waits_for_you
 from tui.look import Look, clip
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class TabStrip(Widget):
 
     def show(self, state: TaskState) -> None:
         """Take the newest task state."""
-        self.badge("approvals", len(state.waiting))
+        self.badge("approvals", waits_for_you(state))
 
     def badge(self, tab: str, count: int) -> None:
         """Something waits in ``tab``, or (0) nothing does."""
