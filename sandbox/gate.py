@@ -1,8 +1,9 @@
 """The gate: nothing runs that it has not let through. Rules first, then what is harmless, then a person, else no.
 
 The order: a stored deny rule; low risk; a stored allow rule; what a person granted for this session; in mode
-``sandboxed`` what the sandbox holds entirely; then mode ``ask`` asks and every other mode denies. Mode ``deny`` takes
-no allow rules either. Without walls (no sandbox works here) every command is asked about, whatever the rules say.
+``sandboxed`` what the sandbox holds entirely; then mode ``ask`` asks, ``sandboxed`` too where somebody can be asked,
+and every other mode denies. Mode ``deny`` takes no allow rules either. Without walls (no sandbox works here) every
+command is asked about, whatever the rules say.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Gate:
             if self._walls:
                 return self._yes(request, "person")
             return self._no(request, "mode", "no sandbox works here, and commands you type run only inside one")
-        if self.mode is not Mode.ASK:
+        if not self._asks:
             return self._no(request, "mode", self._why_denied(request, trouble))
         if self._asker is None:
             return self._no(request, "mode", "a person would have to approve this, and nobody can be asked here")
@@ -58,6 +59,11 @@ class Gate:
             reasons = (*request.assessment.reasons, trouble)
             request = replace(request, assessment=replace(request.assessment, reasons=reasons))
         return await self._ask(request, self._asker)
+
+    @property
+    def _asks(self) -> bool:
+        """Whether a person is asked about what nothing else has settled."""
+        return self.mode is Mode.ASK or (self.mode is Mode.SANDBOXED and self._asker is not None)
 
     def foresee(self, request: ApprovalRequest) -> tuple[Answer | None, str]:
         """The answer as far as it needs no person, and what is wrong with the stored rules, if anything."""

@@ -189,7 +189,7 @@ CYCLED = APPROVE_MODES[:3]
 """The modes Shift+Tab goes through."""
 MODE_WORDS = {
     "ask": "every risky operation waits for you",
-    "sandboxed": "what the sandbox fully contains runs unasked, the rest is denied",
+    "sandboxed": "what the sandbox fully contains runs unasked, the rest asks you",
     "plan": "the agent only reads, and ends with a plan for you to approve or reject",
     "rules": "your stored rules decide, the rest is denied",
     "deny": "whatever would ask is denied",

@@ -35,7 +35,6 @@ async def test_what_only_reads_runs_unasked_in_every_mode(rig: Rig, mode: str) -
         ("deny", MEDIUM, False),
         ("rules", MEDIUM, False),
         ("sandboxed", MEDIUM, True),
-        ("sandboxed", HIGH, False),
         ("rules", HIGH, False),
     ],
 )
@@ -47,6 +46,17 @@ async def test_without_asking(rig: Rig, mode: str, command: str, runs: bool) -> 
     assert person.asked == []
     if not runs:
         assert done.status is Status.DENIED and done.error and done.suggestion
+
+
+async def test_what_the_sandbox_does_not_hold_is_asked_about_where_somebody_can_be_asked(rig: Rig) -> None:
+    person = Person(no)
+    async with rig.broker(person, "sandboxed") as broker:
+        assert (await broker.run(RunCommand(MEDIUM))).status is Status.OK
+        assert (await broker.run(RunCommand(HIGH))).status is Status.DENIED
+    assert [request.subject for request in person.asked] == [HIGH]
+    async with rig.broker(None, "sandboxed") as broker:
+        denied = await broker.run(RunCommand(HIGH))
+    assert denied.status is Status.DENIED and "nobody is asked" in denied.error
 
 
 async def test_sandboxed_does_not_let_through_what_the_policy_does_not_hold(rig: Rig) -> None:
