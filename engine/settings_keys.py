@@ -123,6 +123,14 @@ KEYS: dict[str, Key] = {
         ),
         Key("theme", str, "", "name of the theme; empty: the first of ours", (), "theme", LOOK, personal=True),
         Key("ui.animations", bool, True, "let things move on screen", group=LOOK, personal=True),
+        Key(
+            "ui.history",
+            bool,
+            True,
+            "keep what you say, and an unsent draft, for the next start",
+            group=LOOK,
+            personal=True,
+        ),
         Key("ui.title", bool, True, "say in the terminal's title how things stand", group=ATTENTION, personal=True),
         Key(
             "ui.bell",
@@ -134,14 +142,6 @@ KEYS: dict[str, Key] = {
         ),
         Key(
             "ui.notify", bool, True, "ask the terminal for a desktop notification then", group=ATTENTION, personal=True
-        ),
-        Key(
-            "ui.history",
-            bool,
-            True,
-            "keep what you say, and an unsent draft, for the next start",
-            group=LOOK,
-            personal=True,
         ),
     )
 }

@@ -116,6 +116,47 @@ async def pictures(size: str, home: Path) -> None:
             await pilot.press("n")
         await until(pilot, lambda: "waits" in text_of(app) or "allowed" in text_of(app), "an approval")
         save(app, f"player-{size}")
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: app.screen is app.bench, "the workbench")
+        await own_ways(app, pilot, size)
+        await side_by_side(app, pilot, size)
+
+
+async def own_ways(app: WorkbenchApp, pilot: Pilot[Any], size: str) -> None:
+    """The settings, and letters on everything in sight."""
+    await pilot.press("f6")
+    await until(pilot, lambda: "limits.turns" in text_of(app), "the settings")
+    await pilot.press("down", "tab", "tab")
+    await pilot.pause(0.2)
+    save(app, f"settings-{size}")
+    await pilot.press("escape")
+    await until(pilot, lambda: app.screen is app.bench, "the workbench")
+    await pilot.press("f7")
+    await until(pilot, lambda: type(app.screen).__name__ == "JumpScreen", "the letters")
+    save(app, f"jump-{size}")
+    await pilot.press("escape")
+
+
+async def side_by_side(app: WorkbenchApp, pilot: Pilot[Any], size: str) -> None:
+    """A second session beside the first, which waits for a person; and what waits to be said in it."""
+    await pilot.press("ctrl+n")
+    await until(pilot, lambda: app.link.tabs.several and app.link.session, "another session")
+    app.link.send(lambda session: SendMessage(session, "Say what data/2026-01.txt adds up to"))
+    await until(pilot, lambda: type(app.screen).__name__ == "ApprovalDialog", "the dialog")
+    await until(pilot, lambda: app.screen is app.bench or app.screen.dismiss(None), "the workbench")
+    await pilot.press("alt+1")
+    await pilot.pause(0.2)
+    save(app, f"sessions-open-{size}")
+    for text, kind in (
+        ("Leave the rounding as it is, please.", "steer"),
+        ("Then tell me which of the tests are slow.", "follow_up"),
+        ("And write down in NOTES.md what you found.", "follow_up"),
+    ):
+        app.link.send(lambda session, text=text, kind=kind: SendMessage(session, text, kind))  # type: ignore[misc]
+    await until(pilot, lambda: app.link.state and len(app.link.state.pending) == 3, "the messages")
+    await pilot.press("f12")
+    await until(pilot, lambda: "NOTES.md" in text_of(app), "what waits")
+    save(app, f"queue-{size}")
 
 
 def remember(folder: Path) -> None:

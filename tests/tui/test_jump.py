@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,13 @@ async def test_every_letter_is_where_its_thing_is_and_esc_leaves(tmp_path: Path,
             assert lines[target.y][target.x :].startswith(label)
         await bench.pilot.press("escape")
         await bench.until(lambda: bench.app.screen is bench.app.bench, "out")
-        assert bench.screen_text() == before
+        assert without_clock(bench.screen_text()) == without_clock(before)
         assert bench.app.bench._focus_name() == "composer"
+
+
+def without_clock(screen: str) -> str:
+    """How long a call has been running goes on."""
+    return re.sub(r"\d+ s\b", "", screen)
 
 
 async def test_a_letter_goes_to_a_pane_a_block_and_a_button(tmp_path: Path) -> None:
