@@ -9,6 +9,7 @@ from engine.commands import ChangeSetting
 from tui import limits, slots
 from tui.actions import APPROVE_MODES, MODE_WORDS, next_mode
 from tui.format import approve_mode
+from tui.look import one_line
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -31,6 +32,8 @@ class SessionActions(Base):
     bench: WorkbenchApp
     transcript: Any
     _go_on_with: Any
+    _sought = ""
+    _led = False
 
     def change(self, name: str, value: Any) -> None:
         """Ask the engine to change a setting of the session."""
@@ -160,6 +163,7 @@ class SessionActions(Base):
 
         def search(written: str | None) -> None:
             if written is not None:
+                self._sought = written
                 self.transcript.find(written)
                 self.transcript.focus()
 
@@ -169,6 +173,22 @@ class SessionActions(Base):
             self.app.push_screen(
                 AskText("Search the transcript", "", "n and N go to the next and previous match."), search
             )
+
+    def on_transcript_found(self, message: Any) -> None:
+        """Go to the newest match as soon as there is one; say how many there are when all was looked at."""
+        if message.text != self._sought or message.transcript is not self.transcript:
+            return
+        if message.matches and not self._led:
+            self._led = True
+            self.transcript.find_prev()
+        if message.complete:
+            self._sought, self._led = "", False
+            sought = repr(one_line(message.text, 60))
+            if message.matches:
+                count = "1 match" if message.matches == 1 else f"{message.matches:,} matches"
+                self.bench.say(f"{count} of {sought}: n and N go from one to the next.")
+            else:
+                self.bench.say(f"Nothing here holds {sought}.", warn=True)
 
     def action_inspector(self) -> None:
         if self.bench.link.session:
