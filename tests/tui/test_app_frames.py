@@ -19,3 +19,20 @@ async def test_a_wait_shorter_than_the_clock_can_tell_loses_nothing(left: float,
         await bench.settled()
         assert bench.app.link.state is not None
         assert bench.app.link.state.goal == "Fix the login test"
+
+
+async def test_what_streams_draws_nothing_but_the_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench(tmp_path) as bench:
+        bench.engine.tell(ev.UserMessage(text="Fix the login test"), ev.RunStarted(), ev.TurnStarted(turn=1, model="m"))
+        await bench.settled()
+        shown: list[object] = []
+        for part in (bench.app.bench.header, bench.app.bench.task_pane, bench.app.bench.cache_pane):
+            monkeypatch.setattr(part, "show", shown.append)
+        before = len(bench.app.bench.transcript.events)
+        for number in range(5):
+            bench.engine.show(ev.StreamDelta(session="s1", turn=1, index=0, kind="text", text=f"word {number} "))
+            await bench.until(lambda: len(bench.app.bench.transcript.events) > before, "it is there")
+            before = len(bench.app.bench.transcript.events)
+        assert shown == []
+        bench.engine.tell(ev.AssistantMessage(turn=1, model="m", blocks=(ev.TextBlock(text="done"),)))
+        await bench.until(lambda: len(shown) == 3, "the state is shown")

@@ -29,6 +29,9 @@ else:
     Base = object
 
 
+_NEW_STATE = frozenset({"state_changed", "session_opened"})
+
+
 class Hearing(Base):
     """Mixed into the workbench screen, which provides the widgets."""
 
@@ -75,6 +78,8 @@ class Hearing(Base):
 
     def _feed(self, sheet: Sheet, events: list[AnyEvent]) -> None:
         news: list[AnyEvent] = []
+        # What is streamed changes no state: then there is nothing to draw but the transcript.
+        state = sheet.tab.state if any(event.type in _NEW_STATE for event in events) else None
         for event in events:
             if event.type in ("session_coming", "past_read", "session_opened"):
                 self._take_over(sheet, event)
@@ -87,14 +92,14 @@ class Hearing(Base):
                 news.append(event)
         if news:
             sheet.tell(news)
-        if sheet.tab.state is not None:
-            sheet.arranging.follow(sheet.tab.state)
+        if state is not None:
+            sheet.arranging.follow(state)
         if sheet is self.sheet:
             if any(event.type == "tool_progress" for event in news):
                 self.tools_pane.stream()
             self.tabs.badge("transcript", self.transcript.unseen if self.tab != "transcript" and self.narrow else 0)
-            if sheet.tab.state is not None:
-                self._show(sheet.tab.state)
+            if state is not None:
+                self._show(state)
 
     def _take_over(self, sheet: Sheet, event: Any) -> None:
         """Another session from here on, at once or, when it is long, from its end on."""
