@@ -101,6 +101,7 @@ async def mid_run(bench: Bench) -> None:
     await tell(bench, *middle())
     bench.engine.show(live.ToolProgress(session="s1", call_id="c6", text="......F...\n"))
     await shows(bench, "keep the old name")
+    await bench.until(lambda: bench.app.bench.tools_pane._soon is None, "what the call says is drawn")
 
 
 def pane(number: int) -> Scene:
