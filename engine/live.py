@@ -51,12 +51,14 @@ class StateChanged(Live):
 
 
 class SessionComing(Live):
-    """A long session is being opened: its newest ``events`` to look at meanwhile, and how many rows it has in all.
-    `PastRead` follows with all of its past, those included, then `SessionOpened` or `OpenFailed`."""
+    """A long session is being opened: its newest ``events`` to look at meanwhile, how many ``rows`` it has in all, and
+    its ``title`` as it began. `PastRead` follows with all of its past, those included, then `SessionOpened` or
+    `OpenFailed`."""
 
     type: Literal["session_coming"] = "session_coming"
     events: tuple[Any, ...] = ()
     rows: int = 0
+    title: str = ""
 
 
 class PastRead(Live):

@@ -55,7 +55,7 @@ async def read_past(
                 accept(state)
                 if long:
                     tail = await _apart(_tail, store, session, rows)
-                    show(ev.SessionComing(session=session, events=tail, rows=rows))
+                    show(ev.SessionComing(session=session, events=tail, rows=rows, title=state.title))
             events += map(kept, part.events)
             skipped += len(part.skipped)
             if long:

@@ -30,9 +30,10 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EngineOptions:
 
 
 def stored(options: EngineOptions, turns: int = TURNS) -> str:
-    """A session of ``turns`` turns of three events each, and two more."""
+    """A session of ``turns`` turns of three events each, and three more."""
     log = LogStore(Home.here()).create()
     log.append(ev.SessionStarted(cwd=str(options.cwd), model=options.model, app_version="0", approve="ask"))
+    log.append(ev.UserMessage(text="Read them all"))
     log.append(ev.PromptRendered(identity="i", catalogue="c", tools=(), digest="d"))
     for turn in range(1, turns + 1):
         call = ev.ToolCall(id=f"c{turn}", name="fs_read", input={"path": "a.py"})
@@ -52,7 +53,8 @@ def test_the_end_comes_first_and_then_everything(options: EngineOptions) -> None
     (opened,) = heard.wait("session_opened")
     handle.close()
     (coming,) = heard.of("session_coming")
-    assert coming.rows == 2 + 3 * TURNS  # type: ignore[attr-defined]
+    assert coming.rows == 3 + 3 * TURNS  # type: ignore[attr-defined]
+    assert coming.title == "Read them all"  # type: ignore[attr-defined]
     tail = coming.events  # type: ignore[attr-defined]
     assert tail[0].type == "turn_started"
     assert tail[-1].call_id == f"c{TURNS}"
@@ -136,5 +138,5 @@ def test_a_short_session_comes_in_one_piece(options: EngineOptions) -> None:
     handle.send(OpenSession(session))
     (opened,) = heard.wait("session_opened")
     handle.close()
-    assert len(opened.events) >= 2 + 3 * 3  # type: ignore[attr-defined]
+    assert len(opened.events) >= 3 + 3 * 3  # type: ignore[attr-defined]
     assert not heard.of("session_coming")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engine import events as ev
-from tests.tui.bench import workbench
+from tests.tui.bench import Bench, workbench
 
 
 @pytest.mark.parametrize("left", [5e-324, 1e-9, 1e-7])
@@ -21,6 +22,10 @@ async def test_a_wait_shorter_than_the_clock_can_tell_loses_nothing(left: float,
         assert bench.app.link.state.goal == "Fix the login test"
 
 
+def seen(bench: Bench, piece: ev.StreamDelta) -> bool:
+    return piece in bench.app.bench.transcript.events
+
+
 async def test_what_streams_draws_nothing_but_the_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench(tmp_path) as bench:
         bench.engine.tell(ev.UserMessage(text="Fix the login test"), ev.RunStarted(), ev.TurnStarted(turn=1, model="m"))
@@ -28,11 +33,10 @@ async def test_what_streams_draws_nothing_but_the_transcript(tmp_path: Path, mon
         shown: list[object] = []
         for part in (bench.app.bench.header, bench.app.bench.task_pane, bench.app.bench.cache_pane):
             monkeypatch.setattr(part, "show", shown.append)
-        before = len(bench.app.bench.transcript.events)
         for number in range(5):
-            bench.engine.show(ev.StreamDelta(session="s1", turn=1, index=0, kind="text", text=f"word {number} "))
-            await bench.until(lambda: len(bench.app.bench.transcript.events) > before, "it is there")
-            before = len(bench.app.bench.transcript.events)
+            piece = ev.StreamDelta(session="s1", turn=1, index=0, kind="text", text=f"word {number} ")
+            bench.engine.show(piece)
+            await bench.until(partial(seen, bench, piece), "it is there")
         assert shown == []
         bench.engine.tell(ev.AssistantMessage(turn=1, model="m", blocks=(ev.TextBlock(text="done"),)))
         await bench.until(lambda: len(shown) == 3, "the state is shown")

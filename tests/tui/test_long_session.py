@@ -23,7 +23,7 @@ class SlowHandle(FakeHandle):
             super().send(command)
 
     def come(self) -> None:
-        self.show(ev.SessionComing(session="long", events=PAST[-30:], rows=len(PAST)))
+        self.show(ev.SessionComing(session="long", events=PAST[-30:], rows=len(PAST), title="Measure the shapes"))
 
     def read(self, start: int, end: int) -> None:
         self.show(ev.PastRead(session="long", events=PAST[start:end]))
@@ -48,6 +48,7 @@ async def test_its_end_is_there_before_the_rest(tmp_path: Path) -> None:
     async with workbench(tmp_path, engine=engine, real=True) as bench:
         come(bench, engine)
         await shows(bench, "answer 199")
+        assert "Measure the shapes" in bench.screen_text().splitlines()[0]
         engine.read(0, 300)
         await shows(bench, "Reading 300 more events")
         await bench.pilot.press(*"hello", "enter")

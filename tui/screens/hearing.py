@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tui.screens.sheet import Sheet
@@ -113,6 +114,8 @@ class Hearing(Base):
             sheet.begin(event.skipped)
         if sheet is self.sheet:
             self._take_notes()
+            if event.type == "session_coming":
+                self._show(replace(self._starting(), title=event.title))
 
     def _take_notes(self) -> None:
         """Have the panes show what is known of the session that is shown."""
