@@ -157,9 +157,7 @@ class LocalSandbox:
     ``way_out``: None where nothing keeps a command from the network anyway. ``decoder``: None where there are no walls
     to decode a picture behind."""
 
-    def __init__(
-        self, wrap: Wrap, way_out: WayOut | None, *, guarded: bool, decoder: Decoder | None = None
-    ) -> None:
+    def __init__(self, wrap: Wrap, way_out: WayOut | None, *, guarded: bool, decoder: Decoder | None = None) -> None:
         self._decoder = decoder
         self._wrap = wrap
         self._way_out = way_out

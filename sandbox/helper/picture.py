@@ -32,7 +32,7 @@ def main() -> None:
 def decode(data: bytes, width: int, height: int) -> Answer:
     """The picture scaled down, never up, to at most ``width`` × ``height``, its aspect kept; of several the first."""
     try:
-        from PIL import Image, ImageOps
+        from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError:
         return {"error": NO_PILLOW}, b""
     Image.MAX_IMAGE_PIXELS = None  # we look ourselves, before anything is decoded
@@ -45,7 +45,7 @@ def decode(data: bytes, width: int, height: int) -> Answer:
         most = max(width, height)
         image.draft("RGB", (most, most))
         if image.mode == "I;16":
-            image = image.convert("L")  # by its upper byte
+            image = image.convert("I").point(lambda level: level * (1 / 256)).convert("L")
         if image.mode not in ("RGB", "RGBA", "L") or "transparency" in image.info:
             image = image.convert("RGBA")
         image = ImageOps.exif_transpose(image)
@@ -53,7 +53,7 @@ def decode(data: bytes, width: int, height: int) -> Answer:
         small = image.convert("RGBA")
     except MemoryError:
         return {"error": TOO_LARGE}, b""
-    except Image.UnidentifiedImageError:
+    except UnidentifiedImageError:
         return {"error": NO_PICTURE}, b""
     except Exception:
         return {"error": BROKEN}, b""  # decoders raise whatever they like on bytes that are no picture

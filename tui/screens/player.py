@@ -293,6 +293,13 @@ class PlayerScreen(Screen["str | None"]):
     def on_timeline_scrubbed(self, message: Timeline.Scrubbed) -> None:
         self.go_to(message.position)
 
+    def on_transcript_wants_picture(self, message: Any) -> None:
+        """A picture is no part of the record: only its name is, and the file may be another by now."""
+        from engine.queries import PictureShown
+
+        why = "a replay holds what was said, not the files; open the session to see it"
+        message.transcript.show_artifact(message.seq, PictureShown(error=why))
+
     def on_transcript_wants_artifact(self, message: Any) -> None:
         """Someone unfolded a call whose output is longer than what its event holds."""
         from engine.queries import ReadArtifact

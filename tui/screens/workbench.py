@@ -247,6 +247,10 @@ class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions,
 
         self.run_worker(read(), group="artifact")
 
+    def on_transcript_wants_picture(self, message: Any) -> None:
+        """Someone unfolded a call that read a picture."""
+        self.run_worker(self.show_picture(message), group="picture")
+
     def on_todo_pane_changed(self, message: TodoPane.Changed) -> None:
         text = message.text
         self.bench.link.send(lambda session: EditTodo(session, text))

@@ -39,6 +39,27 @@ class WantsArtifact(_FromTranscript, namespace="transcript"):
         self.seq = seq
 
 
+class WantsPicture(_FromTranscript, namespace="transcript"):
+    """A person unfolded a call that read a picture: answer with ``show_artifact(seq, picture)``, which fits into so
+    many cells."""
+
+    def __init__(self, transcript: Transcript, path: str, columns: int, rows: int, seq: int) -> None:
+        super().__init__(transcript)
+        self.path, self.columns, self.rows = path, columns, rows
+        self.seq = seq
+
+
+def wanted(transcript: Transcript, index: int) -> WantsArtifact | WantsPicture | None:
+    """What an unfolded block lacks, to be told once."""
+    reader = transcript.reader
+    seq = reader.blocks[index].seq
+    if digest := reader.wants(index):
+        return WantsArtifact(transcript, digest, seq)
+    if picture := reader.ask_picture(index):
+        return WantsPicture(transcript, *picture, seq)
+    return None
+
+
 class Found(_FromTranscript, namespace="transcript"):
     """How far a search is: ``matches`` so far, ``complete`` when there are no more."""
 

@@ -15,9 +15,10 @@ from textual.strip import Strip
 
 from engine.events import AnyEvent
 from tui.transcript.blocks import Blocks
-from tui.transcript.kinds import Block, Gone, Jump, Tool, jumps_of, source_text
+from tui.transcript.kinds import Block, Gone, Jump, Tool, Whole, jumps_of, source_text
 from tui.transcript.layout import Layout
 from tui.transcript.look import Look
+from tui.transcript.pictures import BEING_READ, room_for
 from tui.transcript.render import Rendered, left_behind, render
 from tui.transcript.rows import GUTTER
 from tui.transcript.search import Search
@@ -69,7 +70,7 @@ class Reader:
         self._anchor = (0, 0)
         self._pages: dict[int, int] = {}
         self._all_unfolded = False
-        self._full: dict[int, str] = {}
+        self._full: dict[int, Whole] = {}
         self._found_at = (_NONE, 0)
 
     def _draw(self, index: int, before: Rendered | None) -> Rendered:
@@ -174,6 +175,8 @@ class Reader:
         """Fold or unfold a block; its first line stays where it is."""
         self._hold(index)
         self._pages[index] = pages
+        if not pages and not isinstance(self._full.get(seq := self.blocks[index].seq, ""), str):
+            del self._full[seq]  # the file may be another when somebody looks again
         self.layout.touch(index)
 
     def open_further(self, index: int) -> bool:
@@ -197,12 +200,23 @@ class Reader:
             return block.digest
         return ""
 
-    def supply(self, seq: int, text: str) -> bool:
-        """The whole output of the call that event ``seq`` belongs to; whether there is such a call."""
+    def ask_picture(self, index: int) -> tuple[str, int, int] | None:
+        """The file whose picture an unfolded call lacks, and the columns and lines there are for it; asked for once."""
+        block = self.blocks[index]
+        if not isinstance(block, Tool) or not block.picture or block.seq in self._full or self.look.no_pictures:
+            return None
+        self._full[block.seq] = BEING_READ
+        return block.picture, *room_for(self.width, self.height)
+
+    def supply(self, seq: int, text: Whole) -> bool:
+        """The whole of what the call that event ``seq`` belongs to lacked; whether there is such a call."""
         index = self.blocks.block_of(seq)
         if index < 0 or not isinstance(self.blocks[index], Tool):
             return False
-        self._full[self.blocks[index].seq] = text
+        seq = self.blocks[index].seq
+        if not isinstance(text, str) and self._full.get(seq) is not BEING_READ:
+            return False  # it was folded meanwhile
+        self._full[seq] = text
         self.layout.touch(index)
         return True
 
@@ -312,7 +326,8 @@ class Reader:
         if block is None:
             newest = (self.blocks[index] for index in range(len(self.blocks) - 1, -1, -1))
             block = next((one for one in newest if source_text(one)), None)
-        return block, self._full.get(block.seq, "") if block else ""
+        whole = self._full.get(block.seq, "") if block else ""
+        return block, whole if isinstance(whole, str) else ""
 
     def text_within(self, selection: Selection) -> str:
         """The text selected by mouse, without margin and bars; the selection counts lines of the transcript."""
