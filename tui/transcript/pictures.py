@@ -47,12 +47,11 @@ def picture_strips(tool: Tool, width: int, look: Look, shown: PictureShown | Non
     if not shown.pixels:
         return _words(tool.summary, f"it cannot be shown: {shown.error}", width, look), 0
     kind = f"{shown.kind}, {shown.full_width:,} × {shown.full_height:,} pixels, {size(shown.size)}"
-    return [*_halves(shown, width, look), *_words(kind, "as the file is now", width, look)], 0
+    return [*_halves(shown, width, look), *_words(f"{kind}, as the file is now", "", width, look)], 0
 
 
 def _words(fact: str, more: str, width: int, look: Look) -> list[Strip]:
-    text = look.sep.join(part for part in (fact, more) if part)
-    return below([(text, look.roles.muted)], width)
+    return [strip for part in (fact, more) if part for strip in below([(part, look.roles.muted)], width)]
 
 
 def _halves(shown: PictureShown, width: int, look: Look) -> list[Strip]:
