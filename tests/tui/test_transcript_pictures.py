@@ -80,7 +80,7 @@ async def test_unfolding_shows_half_blocks_and_folding_hides_them(size: tuple[in
         asked = wanted(app)
         assert asked.path == "plot.png" and asked.columns <= size[0] and asked.rows < min(size[1], 41)
         assert "reading the picture" in screen_text(app)
-        app.transcript.show_artifact(asked.seq, picture(asked.columns, 8))
+        app.transcript.show_artifact(asked.call, picture(asked.columns, 8))
         await pilot.pause()
         blocks = [line for line in screen_lines(app) if "▀" in line]
         assert [line.strip("▌ ") for line in blocks] == ["▀" * asked.columns] * 4
@@ -96,7 +96,7 @@ async def test_an_answer_that_comes_after_folding_is_not_kept() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await unfold(pilot)
         await unfold(pilot)
-        app.transcript.show_artifact(app.wanted[0].seq, picture(4, 4))
+        app.transcript.show_artifact(app.wanted[0].call, picture(4, 4))
         await unfold(pilot)
         assert "reading the picture" in screen_text(app) and len(app.wanted) == 2
 
@@ -116,7 +116,7 @@ async def test_in_a_narrower_view_the_picture_still_fits() -> None:
     app = PictureApp()
     async with app.run_test(size=(120, 40)) as pilot:
         await unfold(pilot)
-        app.transcript.show_artifact(wanted(app).seq, picture(100, 60))
+        app.transcript.show_artifact(wanted(app).call, picture(100, 60))
         await pilot.resize_terminal(60, 40)
         await pilot.pause()
         blocks = [line.strip() for line in screen_lines(app) if "▀" in line]
@@ -127,7 +127,7 @@ async def test_why_there_is_no_picture_is_said_in_words() -> None:
     app = PictureApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await unfold(pilot)
-        app.transcript.show_artifact(wanted(app).seq, PictureShown(error="plot.png does not exist [b]"))
+        app.transcript.show_artifact(wanted(app).call, PictureShown(error="plot.png does not exist [b]"))
         await pilot.pause()
         shown = words_of(app)
         assert SUMMARY in shown and "it cannot be shown: plot.png does not exist [b]" in shown

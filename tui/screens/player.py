@@ -298,7 +298,7 @@ class PlayerScreen(Screen["str | None"]):
         from engine.queries import PictureShown
 
         why = "a replay holds what was said, not the files; open the session to see it"
-        message.transcript.show_artifact(message.seq, PictureShown(error=why))
+        message.transcript.show_artifact(message.call, PictureShown(error=why))
 
     def on_transcript_wants_artifact(self, message: Any) -> None:
         """Someone unfolded a call whose output is longer than what its event holds."""
@@ -310,7 +310,7 @@ class PlayerScreen(Screen["str | None"]):
             except Exception as error:
                 self.notify(_words(error), severity="warning", markup=False)
             else:
-                message.transcript.show_artifact(message.seq, page.error or page.text)
+                message.transcript.show_artifact(message.call, page.error or page.text)
 
         self.run_worker(read(), group="artifact")
 

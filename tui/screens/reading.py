@@ -31,7 +31,7 @@ class Reading(Screen[None]):
 
         query = ShowPicture(self.bench.link.session, message.path, message.columns, message.rows)
         shown = await self.bench.try_ask(query)
-        message.transcript.show_artifact(message.seq, shown or PictureShown(error="the engine could not answer"))
+        message.transcript.show_artifact(message.call, shown or PictureShown(error="the engine could not answer"))
 
     def action_copy(self) -> None:
         """The selected block, or the last thing said: its likeliest part."""

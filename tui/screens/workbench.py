@@ -243,7 +243,7 @@ class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions,
         async def read() -> None:
             page = await self.bench.try_ask(ReadArtifact(message.digest))
             if page is not None:
-                message.transcript.show_artifact(message.seq, page.error or page.text)
+                message.transcript.show_artifact(message.call, page.error or page.text)
 
         self.run_worker(read(), group="artifact")
 

@@ -14,6 +14,8 @@ from engine.queries import PictureShown
 
 ToolState = Literal["writing", "pending", "asks", "running", "ok", "error", "denied", "cancelled", "skipped"]
 Level = Literal["ok", "info", "warn", "danger"]
+CallKey = tuple[int, str]
+"""The event a call began with, and its id."""
 Jump = Literal["user", "agent", "tool", "approval", "error", "edit"]
 
 _TITLE_KEYS = ("path", "command", "pattern", "query", "question", "url", "name", "file", "skill")
@@ -69,6 +71,11 @@ class Tool:
     decision: str = ""
     command: str = ""
     picture: str = ""
+
+    @property
+    def key(self) -> CallKey:
+        """What tells it from the other calls: those of one message share its event."""
+        return self.seq, self.call_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from textual.widget import Widget
 from engine.events import AnyEvent
 from tui.signs import Signs, signs_for
 from tui.transcript import keys, messages
-from tui.transcript.kinds import Block, Jump, Whole
+from tui.transcript.kinds import Block, CallKey, Jump, Whole
 from tui.transcript.look import Look
 from tui.transcript.paint import Ground, Painter, marked, overlay, thumb
 from tui.transcript.reader import Frame, Reader, Row
@@ -113,9 +113,9 @@ class Transcript(ScrollView, can_focus=True):
         """The selected block, else the last one with something in it; and all of its output, when that is known."""
         return self._reader.at_hand()
 
-    def show_artifact(self, seq: int, whole: Whole) -> None:
+    def show_artifact(self, call: CallKey, whole: Whole) -> None:
         """The whole output asked for by `WantsArtifact`, or the picture by `WantsPicture`."""
-        if self._reader.supply(seq, whole):
+        if self._reader.supply(call, whole):
             self._plan()
 
     def jump_to_event(self, seq: int) -> bool:
