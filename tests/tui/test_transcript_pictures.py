@@ -91,6 +91,32 @@ async def test_unfolding_shows_half_blocks_and_folding_hides_them(size: tuple[in
         assert len(app.wanted) == 2, "the file may be another by now"
 
 
+async def test_a_picture_is_seen_whole_with_its_call_whatever_comes_below_it() -> None:
+    app = PictureApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.transcript.feed([ev.Notice(seq=n, level="info", text=f"line {n}") for n in range(10, 40)])
+        await pilot.press("home", "]", "enter")
+        await pilot.pause()
+        asked = wanted(app)
+        app.transcript.show_artifact(asked.call, picture(asked.columns, 2 * asked.rows))
+        await pilot.pause()
+        lines = [line.lstrip("▌ ") for line in screen_lines(app)]
+        assert sum("▀" in line for line in lines) == asked.rows
+        assert any("fs_read" in line for line in lines) and any("as the file is now" in line for line in lines)
+
+
+async def test_a_picture_does_not_call_back_a_person_who_went_on() -> None:
+    app = PictureApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.transcript.feed([ev.Notice(seq=n, level="info", text=f"line {n}") for n in range(10, 90)])
+        await pilot.press("home", "]", "enter", "end")
+        await pilot.pause()
+        before = screen_lines(app)
+        app.transcript.show_artifact(wanted(app).call, picture(40, 40))
+        await pilot.pause()
+        assert screen_lines(app)[-5:] == before[-5:] and "▀" not in screen_text(app)
+
+
 async def test_an_answer_that_comes_after_folding_is_not_kept() -> None:
     app = PictureApp()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -216,7 +216,15 @@ class Reader:
             return False
         self._full[call] = whole
         self.layout.touch(index)
+        if not isinstance(whole, str):
+            self._show_whole(index)
         return True
+
+    def _show_whole(self, index: int) -> None:
+        """Bring all of a picture that has come into view, unless a person has gone elsewhere meanwhile."""
+        if self.selected == index and self.top <= self.layout.heights.before(index) < self.top + self.height:
+            self._hold(index)
+            self.select(index)
 
     def _index_of(self, call: CallKey) -> int:
         """Where a call stands: at the first block of its event or after it. -1 when there is none."""
