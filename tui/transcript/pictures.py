@@ -108,6 +108,10 @@ def _cells(upper: Pixel, lower: Pixel, count: int) -> Span:
     return _UPPER * count, _style(upper, lower)
 
 
-@lru_cache(maxsize=8192)
 def _style(front: tuple[int, int, int], back: Pixel) -> Style:
-    return Style(color=Color.from_rgb(*front), bgcolor=Color.from_rgb(*back) if back else None)
+    return Style.from_color(_colour(front), _colour(back) if back else None)
+
+
+@lru_cache(maxsize=4096)
+def _colour(pixel: tuple[int, int, int]) -> Color:
+    return Color.from_triplet(ColorTriplet(*pixel))
