@@ -175,10 +175,13 @@ class Reader:
         """Fold or unfold a block; its first line stays where it is."""
         self._hold(index)
         self._pages[index] = pages
-        block = self.blocks[index]
-        if not pages and isinstance(block, Tool) and block.picture:
-            self._full.pop(block.key, None)  # the file may be another when somebody looks again
         self.layout.touch(index)
+        block = self.blocks[index]
+        if isinstance(block, Tool) and block.picture:
+            if pages:
+                self._show_whole(index)
+            else:
+                self._full.pop(block.key, None)  # the file may be another when somebody looks again
 
     def open_further(self, index: int) -> bool:
         """Unfold a block, show more of it, or fold it when all of it is shown. Whether it is unfolded now."""
@@ -207,6 +210,7 @@ class Reader:
         if not isinstance(block, Tool) or not block.picture or block.key in self._full or self.look.no_pictures:
             return None
         self._full[block.key] = BEING_READ
+        self.layout.touch(index)
         return block.picture, *room_for(self.width, self.height)
 
     def supply(self, call: CallKey, whole: Whole) -> bool:
@@ -221,7 +225,7 @@ class Reader:
         return True
 
     def _show_whole(self, index: int) -> None:
-        """Bring all of a picture that has come into view, unless a person has gone elsewhere meanwhile."""
+        """Bring all of a picture into view, or the words in its place, unless a person has gone elsewhere meanwhile."""
         if self.selected == index and self.top <= self.layout.heights.before(index) < self.top + self.height:
             self._hold(index)
             self.select(index)
