@@ -273,19 +273,19 @@ async def plan(bench: Bench) -> None:
 async def picture(bench: Bench) -> None:
     """A call that read a picture, unfolded: a slope of colours, clear at its edge."""
     pixels = [
-        (9 * x, 120, 255 - 12 * y, 0 if x in (0, 27) else 128 if y == 0 else 255) for y in range(20) for x in range(28)
+        (20 * x, 120, 255 - 25 * y, 0 if x in (0, 11) else 128 if y == 0 else 255) for y in range(8) for x in range(12)
     ]
     bench.engine.answers[ShowPicture] = PictureShown(
-        "PNG", 28, 20, 560, 400, 12_345, bytes(value for pixel in pixels for value in pixel)
+        "PNG", 12, 8, 600, 400, 12_345, bytes(value for pixel in pixels for value in pixel)
     )
     read = ev.ToolResult(
         call_id="c9", turn=6, name="fs_read", status="ok", text="[PNG image]", files_read=("docs/plot.png",),
-        summary="PNG image, 560 × 400 pixels, 12.3 kB", items=({"path": "docs/plot.png", "kind": "image"},),
+        summary="PNG image, 600 × 400 pixels, 12.3 kB", items=({"path": "docs/plot.png", "kind": "image"},),
     )  # fmt: skip
     await tell(bench, said(6, "I look at it.", call("c9", "fs_read", path="docs/plot.png")), read)
     await shows(bench, "plot.png")
     bench.app.bench.transcript.focus()
-    await pressed("left_square_bracket", "enter", sees="560 × 400 pixels")(bench)
+    await pressed("left_square_bracket", "enter", sees="600 × 400 pixels")(bench)
 
 
 SCREENS: dict[str, Scene] = {
