@@ -298,7 +298,9 @@ async def test_narrow_screens_show_the_panes_on_tab(tmp_path: Path) -> None:
         await replay.until(lambda: "CACHE" not in replay.text(), "the transcript")
 
 
-async def test_a_picture_is_not_looked_for_in_a_replay(tmp_path: Path) -> None:
+async def test_a_picture_is_not_looked_for_in_a_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.delenv("NO_COLOR", raising=False)
     read = result("c1", 1, name="fs_read", files_read=("a.png",), items=({"path": "a.png", "kind": "image"},))
     events = [
         ev.SessionStarted(cwd="/src", model="m", app_version="1"),
