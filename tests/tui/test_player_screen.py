@@ -25,6 +25,7 @@ from tests.tui.replay_kit import (
 )
 from tui.cli.replay import _named
 from tui.replay.film import WINDOW
+from tui.signs import Signs
 
 
 async def at(replay: Browser, position: int) -> None:
@@ -299,6 +300,8 @@ async def test_narrow_screens_show_the_panes_on_tab(tmp_path: Path) -> None:
 
 
 async def test_a_picture_is_not_looked_for_in_a_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr("tui.theming.signs_for", lambda env: Signs())
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.delenv("NO_COLOR", raising=False)
     read = result("c1", 1, name="fs_read", files_read=("a.png",), items=({"path": "a.png", "kind": "image"},))
