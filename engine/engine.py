@@ -23,6 +23,7 @@ from engine.logging_setup import set_up_logging
 from engine.opening import Opener, OpenError
 from engine.options import EngineOptions
 from engine.paths import Home
+from engine.pictures import show_picture
 from engine.runner import Runner
 
 __all__ = ["Engine", "OpenError"]
@@ -119,6 +120,9 @@ class Engine:
 
     async def answer(self, query: queries.Query) -> Any:
         """Answer a query; its class says with what."""
+        if isinstance(query, queries.ShowPicture):
+            runner = self._runners.get(query.session)
+            return await show_picture(runner.broker if runner else None, query)
         return await self._answers.answer(query)
 
     def interrupt_all(self) -> None:

@@ -93,6 +93,32 @@ class ArtifactPage:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowPicture:
+    """The picture in a file as a session's sandbox sees it, scaled to fit so many cells of a terminal. Answer:
+    PictureShown."""
+
+    session: str
+    path: str
+    columns: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class PictureShown:
+    """``pixels``: RGBA, four bytes each, row by row, of ``width`` × ``height``; full_width, full_height: of the file's
+    own. size in bytes of the file. ``error``: why there are none."""
+
+    kind: str = ""
+    width: int = 0
+    height: int = 0
+    full_width: int = 0
+    full_height: int = 0
+    size: int = 0
+    pixels: bytes = b""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CompleteFiles:
     """Paths in the workspace that match what was typed after ``@``, best first. Answer: tuple[str, ...]."""
 
@@ -410,6 +436,7 @@ Query = (
     | LoadSession
     | LoadFile
     | ReadArtifact
+    | ShowPicture
     | CompleteFiles
     | Survey
     | TryRule

@@ -10,6 +10,7 @@ from sandbox.approval import Answer, ApprovalRequest, Choice
 from sandbox.assess import bound, conflict
 from sandbox.backends.base import Capabilities, OnOutput
 from sandbox.operations import (
+    DecodePicture,
     ListFiles,
     Operation,
     Outcome,
@@ -153,7 +154,13 @@ class Broker:
         done = await self._sandbox.write(bound(op, place))
         return self._ended("write", caller, request, done)
 
-    async def _read(self, op: ReadFile | ListFiles | SearchFiles, caller: Caller) -> Outcome:
+    async def _read(self, op: ReadFile | ListFiles | SearchFiles | DecodePicture, caller: Caller) -> Outcome:
+        if isinstance(op, DecodePicture) and not self.capabilities.works:
+            return Outcome(
+                Status.ERROR,
+                error="pictures are decoded in a sandbox only, and there is none here",
+                suggestion=self.capabilities.hint,
+            )
         if not self.capabilities.contained:
             request = self._requests.read(op.path, await self._sandbox.look(op.path), caller)
             answer = await self._gate.decide(request)
@@ -164,6 +171,8 @@ class Broker:
             return await self._sandbox.read(op)
         if isinstance(op, ListFiles):
             return await self._sandbox.list(op)
+        if isinstance(op, DecodePicture):
+            return await self._sandbox.picture(op)
         return await self._sandbox.search(op)
 
     # --- the record -------------------------------------------------------------------------------------------------

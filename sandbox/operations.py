@@ -90,7 +90,16 @@ class WriteFile:
     diff: str = ""
 
 
-Operation = RunCommand | RunArgv | PollBackground | ReadFile | ListFiles | SearchFiles | WriteFile
+@dataclass(frozen=True, slots=True)
+class DecodePicture:
+    """The picture in a file, scaled down to at most ``width`` × ``height`` pixels, its aspect kept."""
+
+    path: str
+    width: int
+    height: int
+
+
+Operation = RunCommand | RunArgv | PollBackground | ReadFile | ListFiles | SearchFiles | WriteFile | DecodePicture
 
 
 class Status(StrEnum):
@@ -123,6 +132,19 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """``pixels``: RGBA, four bytes each, row by row, of ``width`` × ``height``. full_width, full_height: of the file's
+    own pixels. kind: PNG, JPEG, GIF, WebP or BMP."""
+
+    kind: str
+    width: int
+    height: int
+    full_width: int
+    full_height: int
+    pixels: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What an operation did.
 
@@ -146,6 +168,7 @@ class Outcome:
     total: int = 0
     entries: tuple[Entry, ...] = ()
     matches: tuple[Match, ...] = ()
+    picture: Picture | None = None
     truncated: bool = False
     error: str = ""
     suggestion: str = ""

@@ -96,6 +96,24 @@ def _pixels(data: bytes, kind: str) -> str:
         width, height = struct.unpack(">II", data[16:24])
     elif kind == "GIF" and len(data) >= 10:
         width, height = struct.unpack("<HH", data[6:10])
+    elif kind == "BMP" and len(data) >= 26:
+        width, height = struct.unpack("<ii", data[18:26])
+    elif kind == "WebP" and data[12:16] == b"VP8X" and len(data) >= 30:
+        width, height = (1 + int.from_bytes(data[at : at + 3], "little") for at in (24, 27))
+    elif kind == "JPEG":
+        width, height = _jpeg_size(data)
     else:
         return ""
-    return f"{width} × {height} pixels, "
+    return f"{abs(width)} × {abs(height)} pixels, " if width and height else ""
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int]:
+    """From the header of the frame, behind the segments before it; zeros when there is none."""
+    at = 2
+    while at + 9 <= len(data) and data[at] == 0xFF:
+        marker = data[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
+            return width, height
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return 0, 0

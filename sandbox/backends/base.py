@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox.network.events import OnEvent
-from sandbox.operations import ListFiles, Outcome, ReadFile, SearchFiles, WriteFile
+from sandbox.operations import DecodePicture, ListFiles, Outcome, ReadFile, SearchFiles, WriteFile
 from sandbox.policy import Policy
 
 OnOutput = Callable[[bytes], None]
@@ -93,6 +93,7 @@ class Sandbox(Protocol):
     async def list(self, op: ListFiles) -> Outcome: ...
     async def search(self, op: SearchFiles) -> Outcome: ...
     async def write(self, op: WriteFile) -> Outcome: ...
+    async def picture(self, op: DecodePicture) -> Outcome: ...
     async def stop(self) -> None: ...
 
 

@@ -19,6 +19,7 @@ from sandbox.backends.base import Capabilities
 from sandbox.backends.foreground import run_foreground
 from sandbox.backends.local import LocalSandbox
 from sandbox.backends.mounts import Bind
+from sandbox.backends.pictures import Decoder
 from sandbox.backends.running import Launch, argv_bytes
 from sandbox.backends.way_out import Way, WayOut, unheard, way_out_of
 from sandbox.network import bridge
@@ -123,7 +124,8 @@ class BubblewrapBackend:
     async def start(self, policy: Policy, on_connection: OnEvent = unheard) -> LocalSandbox:
         """A sandbox for ``policy``; nothing is started yet. Raises WorkspaceError for an unusable workspace."""
         wrap = _wrap(policy)
-        return LocalSandbox(wrap, WayOut(wrap.policy, on_connection), guarded=True)
+        decoder = Decoder(_enclosed, wrap.python)
+        return LocalSandbox(wrap, WayOut(wrap.policy, on_connection), guarded=True, decoder=decoder)
 
     def foreground(self, policy: Policy, argv: Sequence[str], cwd: str = ".", on_connection: OnEvent = unheard) -> int:
         """Run one program on the caller's own stdin, stdout and stderr. Returns its exit code."""
@@ -138,6 +140,12 @@ def _wrap(policy: Policy) -> Wrap:
     policy = mounts.at(policy, real)
     locks.check(policy, roots, os.path.realpath(sys.executable))
     return Wrap(policy, roots)
+
+
+def _enclosed(policy: Policy, argv: Sequence[str]) -> Launch:
+    """A program of ours that sees, beside the system and what ``policy`` names, only the interpreter."""
+    policy = mounts.at(policy, mounts.check_workspace(policy.workspace))
+    return Wrap(policy, toolchains.interpreter(policy.workspace)).launch(argv, ".", {}, ())
 
 
 @cache

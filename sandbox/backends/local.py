@@ -16,10 +16,11 @@ from sandbox.backends.base import OnOutput, Place
 from sandbox.backends.files import FileHelper
 from sandbox.backends.hardlinks import OldLinks
 from sandbox.backends.mounts import Bind
+from sandbox.backends.pictures import MOST_BYTES, Decoder
 from sandbox.backends.running import Launch, Running
 from sandbox.backends.way_out import Way, WayOut
 from sandbox.limits import disk, hits
-from sandbox.operations import ListFiles, Outcome, ReadFile, SearchFiles, Status, WriteFile
+from sandbox.operations import DecodePicture, ListFiles, Outcome, ReadFile, SearchFiles, Status, WriteFile
 from sandbox.policy import Policy
 
 _CANCEL_GRACE = 0.25
@@ -153,9 +154,11 @@ class Command:
 
 class LocalSandbox:
     """See `sandbox.backends.base.Sandbox`. ``guarded``: protected paths are enforced (only with real walls).
-    ``way_out``: None where nothing keeps a command from the network anyway."""
+    ``way_out``: None where nothing keeps a command from the network anyway. ``decoder``: None where there are no walls
+    to decode a picture behind."""
 
-    def __init__(self, wrap: Wrap, way_out: WayOut | None, *, guarded: bool) -> None:
+    def __init__(self, wrap: Wrap, way_out: WayOut | None, *, guarded: bool, decoder: Decoder | None = None) -> None:
+        self._decoder = decoder
         self._wrap = wrap
         self._way_out = way_out
         self._guarded = guarded and wrap.policy.writable
@@ -280,6 +283,17 @@ class LocalSandbox:
     async def write(self, op: WriteFile) -> Outcome:
         """Replace or create a file of the workspace."""
         return await self._files.write(op)
+
+    async def picture(self, op: DecodePicture) -> Outcome:
+        """A picture: its file read as any other, then decoded where nothing but its bytes is to be had."""
+        if self._decoder is None:
+            return Outcome(Status.ERROR, error="pictures are decoded in a sandbox only, and there is none here")
+        got = await self._files.read(ReadFile(op.path, length=MOST_BYTES))
+        if got.status is not Status.OK:
+            return got
+        if got.truncated:
+            return Outcome(Status.ERROR, size=got.size, error=f"it is larger than {MOST_BYTES >> 20} MiB")
+        return await self._decoder.decode(got.data, op)
 
     async def stop(self) -> None:
         """End every command and the helper."""

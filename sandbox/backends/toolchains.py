@@ -31,6 +31,12 @@ def roots(workspace: Path) -> tuple[Path, ...]:
     return tuple(p for p in ordered if not any(p != q and p.is_relative_to(q) for q in ordered))
 
 
+def interpreter(workspace: Path) -> tuple[Path, ...]:
+    """Like `roots`, but for this Python's own folders alone, without what is installed beside it."""
+    own = {Path(sys.base_prefix), Path(sys.base_exec_prefix), Path(sys.executable).resolve().parent.parent}
+    return tuple(sorted(path for path in own if _fit(path, workspace)))
+
+
 def variables(shown: tuple[Path, ...]) -> dict[str, str]:
     """The variables by which version managers find themselves, for those whose folder is among ``shown``."""
     named = {name: Path(os.environ[name]) for name in _MANAGERS if os.environ.get(name)}

@@ -1,4 +1,5 @@
-"""The file helper: runs inside the sandbox, from the standard library alone, and answers one request at a time.
+"""Our own code inside the sandbox: the file helper, which answers one request at a time, and the decoder of pictures.
 
-Nothing here may import from outside this folder: inside the sandbox this folder is all there is of the app.
+The file helper needs the standard library alone. Nothing here may import from outside this folder, but for Pillow in
+the decoder: inside the sandbox this folder is all there is of the app.
 """

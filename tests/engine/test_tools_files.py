@@ -75,9 +75,18 @@ async def test_read_shows_odd_bytes_and_never_crashes(bench: Bench) -> None:
 async def test_read_describes_images_and_binaries(bench: Bench) -> None:
     bench.write("p.png", b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 640, 480) + b"\0" * 50)
     bench.write("a.gif", b"GIF89a" + struct.pack("<HH", 3, 5) + b"\0" * 20)
+    bench.write("w.webp", b"RIFF\0\0\0\0WEBPVP8X" + bytes(8) + b"\x7f\x02\0\xdf\x01\0" + bytes(20))
+    bench.write("b.bmp", b"BM" + bytes(16) + struct.pack("<ii", 7, -9) + bytes(20))
+    header = b"\xff\xc0\0\x11\x08" + struct.pack(">HH", 480, 640) + bytes(20)
+    bench.write("j.jpg", b"\xff\xd8\xff\xe0\0\x10" + bytes(14) + header)
+    bench.write("cut.jpg", b"\xff\xd8\xff\xe0\0\x10")
     bench.write("x.bin", bytes(range(256)) * 20)
     bench.write("z.zip", b"PK\x03\x04abc")
     assert "PNG image, 640 × 480 pixels" in (await bench.call("fs_read", path="p.png")).text
+    assert "WebP image, 640 × 480 pixels" in (await bench.call("fs_read", path="w.webp")).text
+    assert "BMP image, 7 × 9 pixels" in (await bench.call("fs_read", path="b.bmp")).text
+    assert "JPEG image, 640 × 480 pixels" in (await bench.call("fs_read", path="j.jpg")).text
+    assert "JPEG image, 6 bytes" in (await bench.call("fs_read", path="cut.jpg")).text
     assert "GIF image, 3 × 5 pixels" in (await bench.call("fs_read", path="a.gif")).text
     assert "Binary data, 5.1 kB" in (await bench.call("fs_read", path="x.bin")).text
     assert "ZIP archive" in (await bench.call("fs_read", path="z.zip")).text

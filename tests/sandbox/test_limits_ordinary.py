@@ -8,7 +8,13 @@ from tests.sandbox import ordinary
 
 
 @pytest.mark.parametrize(
-    "name", ["sandbox/test_limits.py", "sandbox/test_processes_chaos.py", "attacks/test_attacks_reach.py"]
+    "name",
+    [
+        "sandbox/test_limits.py",
+        "sandbox/test_processes_chaos.py",
+        "attacks/test_attacks_reach.py",
+        "sandbox/test_pictures.py",
+    ],
 )
 def test_as_an_ordinary_user(walls: None, name: str) -> None:
     if reason := ordinary.unavailable():

@@ -23,6 +23,7 @@ from tests.tui.bench import Bench, workbench
 from tests.tui.fake_engine import FakeHandle
 from tests.tui.placeholders import Composer
 from tui.link import Link
+from tui.transcript.kinds import CallKey
 
 
 def begin(engine: FakeHandle, **started: Any) -> None:
@@ -277,18 +278,18 @@ async def test_a_session_chosen_in_the_list_is_opened(tmp_path: Path) -> None:
 
 
 async def test_whole_output_is_fetched_when_a_call_is_unfolded(tmp_path: Path) -> None:
-    shown: list[tuple[int, str]] = []
+    shown: list[tuple[CallKey, str]] = []
 
     class Asks:
-        digest, seq = "abc", 7
+        digest, call = "abc", (7, "c1")
 
         class transcript:
             @staticmethod
-            def show_artifact(seq: int, text: str) -> None:
-                shown.append((seq, text))
+            def show_artifact(call: CallKey, text: str) -> None:
+                shown.append((call, text))
 
     async with workbench(tmp_path) as bench:
         bench.engine.answers[ReadArtifact] = ArtifactPage("all of it", 1)
         bench.app.bench.on_transcript_wants_artifact(Asks)
         await bench.until(lambda: shown, "the output")
-        assert shown == [(7, "all of it")]
+        assert shown == [((7, "c1"), "all of it")]

@@ -81,6 +81,13 @@ def test_a_message_goes_out_and_what_happens_comes_in_words(room: Room) -> None:
     assert room.text.count("\none") >= 30
 
 
+def test_a_picture_is_told_by_its_kind_and_size(room: Room) -> None:
+    what = "PNG image, 640 × 480 pixels, 12.3 kB"
+    read = ev.ToolResult(call_id="c1", turn=1, name="fs_read", status="ok", text=f"[{what}. It is.]", summary=what)
+    room.tell(ev.ToolStarted(call_id="c1", turn=1, name="fs_read", title="plot.png"), read, then=what)
+    assert any("fs_read plot.png" in line and what in line for line in room.text.splitlines())
+
+
 def linear_shown() -> int:
     from tui.linear.words import SHOWN_LINES
 

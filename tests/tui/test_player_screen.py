@@ -25,6 +25,7 @@ from tests.tui.replay_kit import (
 )
 from tui.cli.replay import _named
 from tui.replay.film import WINDOW
+from tui.signs import Signs
 
 
 async def at(replay: Browser, position: int) -> None:
@@ -296,6 +297,22 @@ async def test_narrow_screens_show_the_panes_on_tab(tmp_path: Path) -> None:
         await replay.until(lambda: "CACHE" in replay.text(), "the panes")
         await replay.press("tab")
         await replay.until(lambda: "CACHE" not in replay.text(), "the transcript")
+
+
+async def test_a_picture_is_not_looked_for_in_a_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr("tui.theming.signs_for", lambda env: Signs())
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    read = result("c1", 1, name="fs_read", files_read=("a.png",), items=({"path": "a.png", "kind": "image"},))
+    events = [
+        ev.SessionStarted(cwd="/src", model="m", app_version="1"),
+        said(1, "", call("c1", "fs_read", path="a.png")),
+    ]
+    async with browser(tmp_path, store(tmp_path, [*events, read])) as replay:
+        await replay.playing()
+        await replay.pilot.press("end", "left_square_bracket", "enter")
+        await replay.until(lambda: "a replay holds what was said" in replay.text(), "the words")
 
 
 async def test_all_keys_are_listed(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ import tui.widgets
 from engine import events as ev
 from engine import live
 from engine.options import EngineOptions
+from engine.queries import PictureShown, ShowPicture
 from tests.tui.bench import Bench, workbench
 from tests.tui.picture import Pages, Picture, Size, page, painted
 from tests.tui.story_kit import (
@@ -270,7 +271,26 @@ async def plan(bench: Bench) -> None:
     await bench.until(lambda: type(bench.app.screen).__name__ == "PlanDialog", "the plan")
 
 
+async def picture(bench: Bench) -> None:
+    """A call that read a picture, unfolded: a slope of colours, clear at its edge."""
+    pixels = [
+        (20 * x, 120, 255 - 25 * y, 0 if x in (0, 11) else 128 if y == 0 else 255) for y in range(8) for x in range(12)
+    ]
+    bench.engine.answers[ShowPicture] = PictureShown(
+        "PNG", 12, 8, 600, 400, 12_345, bytes(value for pixel in pixels for value in pixel)
+    )
+    read = ev.ToolResult(
+        call_id="c9", turn=6, name="fs_read", status="ok", text="[PNG image]", files_read=("docs/plot.png",),
+        summary="PNG image, 600 × 400 pixels, 12.3 kB", items=({"path": "docs/plot.png", "kind": "image"},),
+    )  # fmt: skip
+    await tell(bench, said(6, "I look at it.", call("c9", "fs_read", path="docs/plot.png")), read)
+    await shows(bench, "plot.png")
+    bench.app.bench.transcript.focus()
+    await pressed("left_square_bracket", "enter", sees="600 × 400 pixels")(bench)
+
+
 SCREENS: dict[str, Scene] = {
+    "picture": picture,
     "workbench-idle": idle,
     "workbench-run": mid_run,
     "workbench-finished": finished,

@@ -288,10 +288,27 @@ async def test_a_capped_output_asks_for_the_rest_and_shows_it() -> None:
         await pilot.press("enter")
         await pilot.pause()
         (wanted,) = [message for message in app.heard if isinstance(message, Transcript.WantsArtifact)]
-        assert (wanted.digest, wanted.seq) == ("abc", 1)
-        app.transcript.show_artifact(wanted.seq, "beginning\nand the end")
+        assert (wanted.digest, wanted.call) == ("abc", (1, "c1"))
+        app.transcript.show_artifact(wanted.call, "beginning\nand the end")
         await pilot.pause()
         assert "and the end" in screen_text(app)
+
+
+async def test_of_several_calls_in_one_message_each_gets_its_own_rest() -> None:
+    calls = said("I look.", 1, call("c1"), call("c2"))
+    results = [result(id, text=f"start of {id}", artifact=id, truncated=True) for id in ("c1", "c2")]
+    app = TranscriptApp(stored(calls, *results))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter", "[", "enter")
+        await pilot.pause()
+        wanted = {m.digest: m.call for m in app.heard if isinstance(m, Transcript.WantsArtifact)}
+        assert wanted == {"c1": (1, "c1"), "c2": (1, "c2")}
+        app.transcript.show_artifact(wanted["c2"], "all of c2")
+        await pilot.pause()
+        assert "all of c2" in screen_text(app) and "start of c1" in screen_text(app)
+        app.transcript.show_artifact(wanted["c1"], "all of c1")
+        await pilot.pause()
+        assert "all of c2" in screen_text(app) and "all of c1" in screen_text(app)
 
 
 async def test_search_marks_what_it_finds_and_walks_through_it() -> None:

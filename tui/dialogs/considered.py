@@ -58,7 +58,7 @@ class Considered(ModalScreen[Result]):
     def look(self) -> Look:
         """Colours and signs as they are now."""
         app = cast(Themed, self.app)
-        return Look.of(app.theme_variables, app.look.signs, colour=not app.no_color)
+        return Look.in_app(app, app.look.signs)
 
     def on_mount(self) -> None:
         self.watch(self.app, "app_focus", self._on_terminal_focus, init=False)

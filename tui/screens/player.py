@@ -293,6 +293,13 @@ class PlayerScreen(Screen["str | None"]):
     def on_timeline_scrubbed(self, message: Timeline.Scrubbed) -> None:
         self.go_to(message.position)
 
+    def on_transcript_wants_picture(self, message: Any) -> None:
+        """A picture is no part of the record: only its name is, and the file may be another by now."""
+        from engine.queries import PictureShown
+
+        why = "a replay holds what was said, not the files; open the session to see it"
+        message.transcript.show_artifact(message.call, PictureShown(error=why))
+
     def on_transcript_wants_artifact(self, message: Any) -> None:
         """Someone unfolded a call whose output is longer than what its event holds."""
         from engine.queries import ReadArtifact
@@ -303,7 +310,7 @@ class PlayerScreen(Screen["str | None"]):
             except Exception as error:
                 self.notify(_words(error), severity="warning", markup=False)
             else:
-                message.transcript.show_artifact(message.seq, page.error or page.text)
+                message.transcript.show_artifact(message.call, page.error or page.text)
 
         self.run_worker(read(), group="artifact")
 

@@ -25,6 +25,14 @@ class Reading(Screen[None]):
     def bench(self) -> WorkbenchApp:
         raise NotImplementedError
 
+    async def show_picture(self, message: Any) -> None:
+        """Ask for the picture that somebody unfolded; it is decoded where its session's tools run."""
+        from engine.queries import PictureShown, ShowPicture
+
+        query = ShowPicture(self.bench.link.session, message.path, message.columns, message.rows)
+        shown = await self.bench.try_ask(query)
+        message.transcript.show_artifact(message.call, shown or PictureShown(error="the engine could not answer"))
+
     def action_copy(self) -> None:
         """The selected block, or the last thing said: its likeliest part."""
         parts = self._parts()

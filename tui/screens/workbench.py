@@ -243,9 +243,13 @@ class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions,
         async def read() -> None:
             page = await self.bench.try_ask(ReadArtifact(message.digest))
             if page is not None:
-                message.transcript.show_artifact(message.seq, page.error or page.text)
+                message.transcript.show_artifact(message.call, page.error or page.text)
 
         self.run_worker(read(), group="artifact")
+
+    def on_transcript_wants_picture(self, message: Any) -> None:
+        """Someone unfolded a call that read a picture."""
+        self.run_worker(self.show_picture(message), group="picture")
 
     def on_todo_pane_changed(self, message: TodoPane.Changed) -> None:
         text = message.text

@@ -13,7 +13,7 @@ from typing import Any, cast, overload
 
 from engine import events as ev
 from engine.events import AnyEvent
-from tui.transcript import notes
+from tui.transcript import kinds, notes
 from tui.transcript.kinds import (
     Block,
     Gone,
@@ -280,6 +280,7 @@ class Blocks(Sequence[Block]):
             text=event.text or event.error,
             diff=event.diff,
             digest=event.artifact if event.truncated else "",
+            picture=kinds.picture_of(event),
             decision=tool.decision if tool else "",
             command=tool.command if tool else "",
         )

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from engine.events import ToolResult
+from engine.queries import PictureShown
+
 ToolState = Literal["writing", "pending", "asks", "running", "ok", "error", "denied", "cancelled", "skipped"]
 Level = Literal["ok", "info", "warn", "danger"]
+CallKey = tuple[int, str]
+"""The event a call began with, and its id."""
 Jump = Literal["user", "agent", "tool", "approval", "error", "edit"]
 
 _TITLE_KEYS = ("path", "command", "pattern", "query", "question", "url", "name", "file", "skill")
@@ -47,7 +52,8 @@ class Thought:
 class Tool:
     """A tool call and what came of it. ``tail``: the newest output of a running call; ``size``: characters of its
     arguments while they are being written. digest: of the whole output when ``text`` is only its beginning.
-    decision: what a person (or the clock) said when it was asked for, in words. command: the whole command line."""
+    decision: what a person (or the clock) said when it was asked for, in words. command: the whole command line.
+    picture: the file it read, when that is a picture."""
 
     seq: int
     call_id: str
@@ -64,6 +70,12 @@ class Tool:
     size: int = 0
     decision: str = ""
     command: str = ""
+    picture: str = ""
+
+    @property
+    def key(self) -> CallKey:
+        """What tells it from the other calls: those of one message share its event."""
+        return self.seq, self.call_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,16 @@ class Gone:
 
 
 Block = Said | Thought | Tool | Note | Question | Gone
+Whole = str | PictureShown
+"""What a call's event does not hold and is fetched when somebody unfolds it: all of its output, or its picture."""
+
+
+def picture_of(result: ToolResult) -> str:
+    """The file a call read, when that is a picture; else empty."""
+    if result.status != "ok" or not result.files_read:
+        return ""
+    paths = (row.get("path") for row in result.items if row.get("kind") == "image")
+    return next((path for path in paths if isinstance(path, str)), "")
 
 
 def needs_gap(before: Block, block: Block) -> bool:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from rich.color import Color, blend_rgb
+from rich.color_triplet import ColorTriplet
 from rich.style import Style
 
 from tui.roles import Roles
 from tui.signs import Signs
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 
 @dataclass(frozen=True)
 class Look:
     """Roles, signs, and whether colour may carry meaning (``colour`` False: marks stay beside it, as for NO_COLOR).
 
-    added, removed: faint backgrounds of lines in a diff. found: of what a search found.
+    added, removed: faint backgrounds of lines in a diff. found: of what a search found. ground: the theme's background,
+    None where that is left to the terminal. no_pictures: why the terminal can show none, in words.
     """
 
     roles: Roles = field(default_factory=Roles)
@@ -25,6 +31,15 @@ class Look:
     added: Style = field(default_factory=Style)
     removed: Style = field(default_factory=Style)
     found: Style = field(default_factory=lambda: Style(reverse=True))
+    ground: ColorTriplet | None = None
+    no_pictures: str = ""
+
+    @classmethod
+    def in_app(cls, app: App[Any], signs: Signs) -> Look:
+        """The look of the theme an app has on, in the colours its terminal can show."""
+        colour = not app.no_color
+        why = _why_no_pictures(signs, colour, app.console.color_system)
+        return replace(cls.of(app.theme_variables, signs, colour), no_pictures=why)
 
     @classmethod
     def of(cls, variables: Mapping[str, str], signs: Signs, colour: bool = True) -> Look:
@@ -35,6 +50,7 @@ class Look:
             roles=roles,
             signs=signs,
             colour=colour,
+            ground=Color.parse(back[:7]).get_truecolor() if back.startswith("#") else None,
             added=_tint(roles.ok, back),
             removed=_tint(roles.danger, back),
             found=_thin(roles.accent) + Style(reverse=True),
@@ -88,6 +104,14 @@ def _tint(role: Style, background: str, share: float = 0.16) -> Style:
         return EMPTY
     base = Color.parse(background[:7]).get_truecolor()
     return Style(bgcolor=Color.from_triplet(blend_rgb(base, role.color.triplet, share)))
+
+
+def _why_no_pictures(signs: Signs, colour: bool, colours: str | None) -> str:
+    if not colour:
+        return "colours are turned off here"
+    if signs.bar.isascii():
+        return "this terminal shows plain letters only"
+    return "" if colours in ("256", "truecolor") else "this terminal has too few colours"
 
 
 def _thin(style: Style) -> Style:

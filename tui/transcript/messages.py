@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from tui.transcript.kinds import CallKey, Tool
+
 if TYPE_CHECKING:
     from tui.transcript.view import Transcript
 
@@ -31,12 +33,35 @@ class Selected(_FromTranscript, namespace="transcript"):
 
 
 class WantsArtifact(_FromTranscript, namespace="transcript"):
-    """A person unfolded a call whose whole output is an artifact: answer with ``show_artifact(seq, text)``."""
+    """A person unfolded a call whose whole output is an artifact: answer with ``show_artifact(call, text)``."""
 
-    def __init__(self, transcript: Transcript, digest: str, seq: int) -> None:
+    def __init__(self, transcript: Transcript, digest: str, call: CallKey) -> None:
         super().__init__(transcript)
         self.digest = digest
-        self.seq = seq
+        self.call = call
+
+
+class WantsPicture(_FromTranscript, namespace="transcript"):
+    """A person unfolded a call that read a picture: answer with ``show_artifact(call, picture)``, which fits into so
+    many cells."""
+
+    def __init__(self, transcript: Transcript, path: str, columns: int, rows: int, call: CallKey) -> None:
+        super().__init__(transcript)
+        self.path, self.columns, self.rows = path, columns, rows
+        self.call = call
+
+
+def wanted(transcript: Transcript, index: int) -> WantsArtifact | WantsPicture | None:
+    """What an unfolded block lacks, to be told once."""
+    reader = transcript.reader
+    block = reader.blocks[index]
+    if not isinstance(block, Tool):
+        return None
+    if digest := reader.wants(index):
+        return WantsArtifact(transcript, digest, block.key)
+    if picture := reader.ask_picture(index):
+        return WantsPicture(transcript, *picture, block.key)
+    return None
 
 
 class Found(_FromTranscript, namespace="transcript"):

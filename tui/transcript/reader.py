@@ -15,9 +15,10 @@ from textual.strip import Strip
 
 from engine.events import AnyEvent
 from tui.transcript.blocks import Blocks
-from tui.transcript.kinds import Block, Gone, Jump, Tool, jumps_of, source_text
+from tui.transcript.kinds import Block, CallKey, Gone, Jump, Tool, Whole, jumps_of, source_text
 from tui.transcript.layout import Layout
 from tui.transcript.look import Look
+from tui.transcript.pictures import BEING_READ, room_for
 from tui.transcript.render import Rendered, left_behind, render
 from tui.transcript.rows import GUTTER
 from tui.transcript.search import Search
@@ -69,12 +70,12 @@ class Reader:
         self._anchor = (0, 0)
         self._pages: dict[int, int] = {}
         self._all_unfolded = False
-        self._full: dict[int, str] = {}
+        self._full: dict[CallKey, Whole] = {}
         self._found_at = (_NONE, 0)
 
     def _draw(self, index: int, before: Rendered | None) -> Rendered:
         block = self.blocks[index]
-        drawn = render(block, self.width, self.look, self.pages(index), before, self._full.get(block.seq))
+        drawn = render(block, self.width, self.look, self.pages(index), before, self._whole(block))
         return left_behind(drawn, self.look) if self.blocks.is_left(index) else drawn
 
     # --- what changes it -------------------------------------------------------------------------------------------
@@ -175,6 +176,12 @@ class Reader:
         self._hold(index)
         self._pages[index] = pages
         self.layout.touch(index)
+        block = self.blocks[index]
+        if isinstance(block, Tool) and block.picture:
+            if pages:
+                self._show_whole(index)
+            else:
+                self._full.pop(block.key, None)  # the file may be another when somebody looks again
 
     def open_further(self, index: int) -> bool:
         """Unfold a block, show more of it, or fold it when all of it is shown. Whether it is unfolded now."""
@@ -193,18 +200,46 @@ class Reader:
     def wants(self, index: int) -> str:
         """The digest of the whole output that an unfolded call lacks; empty when it lacks nothing."""
         block = self.blocks[index]
-        if isinstance(block, Tool) and block.digest and not block.diff and block.seq not in self._full:
+        if isinstance(block, Tool) and block.digest and not block.diff and block.key not in self._full:
             return block.digest
         return ""
 
-    def supply(self, seq: int, text: str) -> bool:
-        """The whole output of the call that event ``seq`` belongs to; whether there is such a call."""
-        index = self.blocks.block_of(seq)
-        if index < 0 or not isinstance(self.blocks[index], Tool):
-            return False
-        self._full[self.blocks[index].seq] = text
+    def ask_picture(self, index: int) -> tuple[str, int, int] | None:
+        """The file whose picture an unfolded call lacks, and the columns and lines there are for it; asked for once."""
+        block = self.blocks[index]
+        if not isinstance(block, Tool) or not block.picture or block.key in self._full or self.look.no_pictures:
+            return None
+        self._full[block.key] = BEING_READ
         self.layout.touch(index)
+        return block.picture, *room_for(self.width, self.height)
+
+    def supply(self, call: CallKey, whole: Whole) -> bool:
+        """The whole of what a call lacked; whether there is such a call, and it still lacks that."""
+        index = self._index_of(call)
+        if index < 0 or (not isinstance(whole, str) and self._full.get(call) is not BEING_READ):
+            return False
+        self._full[call] = whole
+        self.layout.touch(index)
+        if not isinstance(whole, str):
+            self._show_whole(index)
         return True
+
+    def _show_whole(self, index: int) -> None:
+        """Bring all of a picture into view, or the words in its place, unless a person has gone elsewhere meanwhile."""
+        if self.selected == index and self.top <= self.layout.heights.before(index) < self.top + self.height:
+            self._hold(index)
+            self.select(index)
+
+    def _index_of(self, call: CallKey) -> int:
+        """Where a call stands: at the first block of its event or after it. -1 when there is none."""
+        for index in range(max(0, self.blocks.block_of(call[0])), len(self.blocks)):
+            block = self.blocks[index]
+            if isinstance(block, Tool) and block.key == call:
+                return index
+        return _NONE
+
+    def _whole(self, block: Block) -> Whole | None:
+        return self._full.get(block.key) if isinstance(block, Tool) else None
 
     def _hold(self, index: int) -> None:
         """Keep the view where it is while a block changes, and in any case its first line in view."""
@@ -312,7 +347,8 @@ class Reader:
         if block is None:
             newest = (self.blocks[index] for index in range(len(self.blocks) - 1, -1, -1))
             block = next((one for one in newest if source_text(one)), None)
-        return block, self._full.get(block.seq, "") if block else ""
+        whole = self._whole(block) if block else None
+        return block, whole if isinstance(whole, str) else ""
 
     def text_within(self, selection: Selection) -> str:
         """The text selected by mouse, without margin and bars; the selection counts lines of the transcript."""

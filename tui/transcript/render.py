@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from tui.format import clock, plural
-from tui.transcript.kinds import Block, Note, Question, Said, Thought, Tool
+from tui.transcript.kinds import Block, Note, Question, Said, Thought, Tool, Whole
 from tui.transcript.look import BOLD, EMPTY, ITALIC, Look
 from tui.transcript.markdown import MarkdownLines
 from tui.transcript.neutral import first_lines, plain_lines
@@ -34,12 +34,12 @@ class Rendered:
 
 
 def render(
-    block: Block, width: int, look: Look, pages: int = 0, before: Rendered | None = None, full: str | None = None
+    block: Block, width: int, look: Look, pages: int = 0, before: Rendered | None = None, full: Whole | None = None
 ) -> Rendered:
     """The lines of a block.
 
     pages: how much of it is unfolded, 0 folded. before: how it was rendered at this width and look when it was shorter.
-    full: the whole output of a tool call, when it has been fetched.
+    full: the whole output of a tool call, or its picture, when it has been fetched.
     """
     if isinstance(block, Said):
         return _agent(block, width, look, before) if block.who == "agent" else _person(block, width, look, pages)

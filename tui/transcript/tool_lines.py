@@ -8,9 +8,10 @@ from textual.strip import Strip
 
 from tui.diff import diff_lines, folded, stat_text
 from tui.format import duration, size
-from tui.transcript.kinds import Tool
+from tui.transcript.kinds import Tool, Whole
 from tui.transcript.look import BOLD, EMPTY, Look
 from tui.transcript.neutral import coloured_lines, first_lines, plain_lines
+from tui.transcript.pictures import picture_strips
 from tui.transcript.rows import INDENT, RIGHT, below, body_width, edge_to_edge, more_line
 from tui.transcript.wrap import Span, shorten, strip_of, width_of
 
@@ -33,14 +34,18 @@ _WORDS = {
 }
 
 
-def tool_strips(tool: Tool, width: int, look: Look, pages: int, full: str | None) -> tuple[list[Strip], int]:
+def tool_strips(tool: Tool, width: int, look: Look, pages: int, full: Whole | None) -> tuple[list[Strip], int]:
     """The lines of a call and how many lines of its output are not shown.
 
-    pages: how much of it a person asked for, 0 when it is folded. full: the whole output, when it has been fetched.
+    pages: how much of it a person asked for, 0 when it is folded. full: the whole output, or the picture, when it has
+    been fetched.
     """
     strips = [_line(tool, width, look), *_decision(tool, width, look)]
     if pages:
-        more, hidden = _unfolded(tool, width, look, pages, full)
+        if tool.picture:
+            more, hidden = picture_strips(tool, width, look, None if isinstance(full, str) else full)
+        else:
+            more, hidden = _unfolded(tool, width, look, pages, full if isinstance(full, str) else None)
         return strips + more, hidden
     if tool.state == "running":
         strips += _tail(tool.tail, width, look)[0]

@@ -23,7 +23,7 @@ from textual.widget import Widget
 from engine.events import AnyEvent
 from tui.signs import Signs, signs_for
 from tui.transcript import keys, messages
-from tui.transcript.kinds import Block, Jump
+from tui.transcript.kinds import Block, CallKey, Jump, Whole
 from tui.transcript.look import Look
 from tui.transcript.paint import Ground, Painter, marked, overlay, thumb
 from tui.transcript.reader import Frame, Reader, Row
@@ -113,9 +113,9 @@ class Transcript(ScrollView, can_focus=True):
         """The selected block, else the last one with something in it; and all of its output, when that is known."""
         return self._reader.at_hand()
 
-    def show_artifact(self, seq: int, text: str) -> None:
-        """The whole output asked for by `WantsArtifact`."""
-        if self._reader.supply(seq, text):
+    def show_artifact(self, call: CallKey, whole: Whole) -> None:
+        """The whole output asked for by `WantsArtifact`, or the picture by `WantsPicture`."""
+        if self._reader.supply(call, whole):
             self._plan()
 
     def jump_to_event(self, seq: int) -> bool:
@@ -236,9 +236,8 @@ class Transcript(ScrollView, can_focus=True):
         return reader.selected
 
     def _ask_for_rest(self, index: int) -> None:
-        digest = self._reader.wants(index)
-        if digest:
-            self.post_message(self.WantsArtifact(self, digest, self._reader.blocks[index].seq))
+        if (wanted := messages.wanted(self, index)) is not None:
+            self.post_message(wanted)
 
     def _tell_selected(self) -> None:
         block = self._reader.chosen()
@@ -360,7 +359,7 @@ class Transcript(ScrollView, can_focus=True):
 
     def _restyle(self) -> None:
         app = self.app
-        if self._reader.restyle(Look.of(app.theme_variables, self._signs, colour=not app.no_color)):
+        if self._reader.restyle(Look.in_app(app, self._signs)):
             self._plan()
 
     def on_resize(self) -> None:
