@@ -1,4 +1,4 @@
-"""Inputs that broke screens of this kind, on the screens of a run: the queue, the plan, stopping, tabs and jump mode."""
+"""Inputs that broke screens of this kind: the queue, the plan, stopping, tabs, jump mode and the settings."""
 
 from __future__ import annotations
 
@@ -142,9 +142,7 @@ async def test_a_hostile_plan_is_text(tmp_path: Path, size: tuple[int, int]) -> 
 
 @pytest.mark.parametrize("size", [*SIZES, (40, 12), (1, 1)])
 @pytest.mark.parametrize("command", ["rm " + "x" * 10_000, "你" * 10_000, HOSTILE * 100, "\n" * 10_000])
-async def test_stopping_asks_about_a_command_of_any_length(
-    tmp_path: Path, size: tuple[int, int], command: str
-) -> None:
+async def test_stopping_asks_about_a_command_of_any_length(tmp_path: Path, size: tuple[int, int], command: str) -> None:
     async with workbench(tmp_path, size=size) as bench:
         begin(bench.engine)
         call = ev.ToolCall(id="c1", name="shell_run", input={"command": command})
@@ -166,9 +164,7 @@ async def test_stopping_asks_about_a_command_of_any_length(
 
 
 @pytest.mark.parametrize("size", [(80, 24), (20, 24)])
-async def test_thirty_tabs_with_hostile_titles_show_the_one_that_is_open(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_thirty_tabs_with_hostile_titles_show_the_one_that_is_open(tmp_path: Path, size: tuple[int, int]) -> None:
     async with workbench(tmp_path, size=size) as bench:
         for n in range(1, 31):
             if n > 1:

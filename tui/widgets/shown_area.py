@@ -1,4 +1,4 @@
-"""Text that is edited outside the composer: what is read in it is what it holds, and it is small enough to be typed in."""
+"""Text that is edited outside the composer: what is read in it is what it holds, and it is never too long for typing."""
 
 from __future__ import annotations
 
