@@ -1,4 +1,4 @@
-"""Text that is edited outside the composer: what is read in it is what it holds, and it is never too long for typing."""
+"""Text that is edited outside the composer: what is read in it is what it holds, and never too long to be typed in."""
 
 from __future__ import annotations
 
