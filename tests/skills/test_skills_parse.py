@@ -223,3 +223,17 @@ def test_validate_ends_soon_on_a_thicket_of_links(tmp_path: Path) -> None:
     before = time.process_time()
     assert len(validate([tmp_path])) == 30
     assert time.process_time() - before < 5, "each folder is visited once, not once a way"
+
+
+def test_a_description_is_text_on_one_line_of_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path / "home"))
+    folder = tmp_path / ".agents" / "skills" / "demo"
+    folder.mkdir(parents=True)
+    hostile = r"Red \e[2J \x9b31m \u202Eabc ZLEXCOUNT z [b + and [/ [/] [bold"
+    (folder / "SKILL.md").write_text(f'---\nname: demo\ndescription: "{hostile}"\n---\n# Body\ndo it\n')
+    assert main(["skills", "list", "--cwd", str(tmp_path)]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "Red" in line]
+    assert line.endswith("ZLEXCOUNT z [b + and [/ [/] [bold")
+    assert line.isprintable()

@@ -98,6 +98,16 @@ def test_a_crash_of_the_screen_closes_the_engine_and_resets_the_terminal(tmp_pat
     assert terminal.modes_left_on() == set()
 
 
+def test_a_crash_of_what_works_beside_the_screen_does_too(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "work")
+    terminal.expect(rb"Fix the login test")
+    # The settings are read by a worker, and this engine's answer cannot be.
+    terminal.child.send(b"\x1b[17~")
+    assert terminal.ends() == 1
+    assert terminal.closed.exists()
+    assert terminal.modes_left_on() == set()
+
+
 def _reaped(pid: int) -> bool:
     """Wait for the process to end, for a bounded time."""
     import select

@@ -10,6 +10,7 @@ from engine import events as ev
 from engine import live
 from tests.tui.bench import Bench, workbench
 from tests.tui.test_app_session import begin
+from tests.tui.test_session_tabs import transcript
 
 
 def intervals(bench: Bench) -> list[float]:
@@ -63,3 +64,28 @@ async def test_the_view_stays_where_a_person_reads_when_a_session_of_any_length_
         assert seen() == reading
         await bench.pilot.press("end")
         await bench.until(lambda: "all said" in bench.screen_text(), "the end again")
+
+
+async def test_sessions_at_work_out_of_sight_give_the_screen_nothing_to_do(tmp_path: Path) -> None:
+    async with workbench(tmp_path) as bench:
+        for n in range(1, 8):
+            if n > 1:
+                await bench.pilot.press("ctrl+n")
+                await bench.until(lambda n=n: bench.app.link.session == f"s{n}", "another")
+            begin(bench.engine)
+            await bench.settled()
+        sheets = bench.app.bench.sheets
+        hidden = [sheet.transcript for tab, sheet in sheets.items() if tab is not bench.app.link.tabs.shown]
+        drawn = [len(one.events) for one in hidden]
+        assert len(drawn) == 6
+        for n in range(60):
+            for session in range(1, 8):
+                text = live.StreamDelta(session=f"s{session}", turn=1, index=0, kind="text", text=f"{n} ")
+                bench.engine.show(text)
+        bench.engine.tell(ev.Notice(level="info", text="over"))
+        await bench.until(lambda: getattr(transcript(bench)[-1], "text", "") == "over", "the one in sight has it all")
+        assert [len(one.events) for one in hidden] == drawn
+        assert all(seconds >= 1.0 for seconds in intervals(bench)), "however many are at work"
+        await bench.pilot.press("ctrl+pageup")
+        await bench.until(lambda: bench.app.link.session == "s6", "another")
+        assert "".join(e.text for e in transcript(bench) if e.type == "stream_delta").endswith(" 58 59 ")

@@ -22,6 +22,7 @@ from tui.dialogs.lines import Lines
 from tui.dialogs.place import Place, placed, titled
 from tui.dialogs.rule import RulePanel
 from tui.look import one_line
+from tui.widgets.shown_area import LONGEST
 
 if TYPE_CHECKING:
     from engine.events import ApprovalRequested
@@ -212,6 +213,9 @@ class ApprovalDialog(Considered[Decide | None]):
     async def action_edit(self) -> None:
         if self.request.kind != "command":
             self.say("only a command can be edited")
+            return
+        if len(self.request.subject) > LONGEST:
+            self.say("too long to be edited here; d denies it with what should change")
             return
         entry = Entry(self.request.subject, lines=True, id="approval-entry")
         await self._open(_labelled("edit, then run: F5 runs it, Esc returns", entry, "-edit"), entry)

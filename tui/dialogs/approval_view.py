@@ -161,10 +161,11 @@ def countdown(left: float, width: int, look: Look, said: str = "", escape: str =
     return spread(Text(words, style), right, width, look.signs.ellipsis)
 
 
-def out_of_sight(above: int, below: int, width: int, look: Look) -> Text:
-    """How much there is to scroll to."""
+def out_of_sight(above: int, below: int, width: int, look: Look, place: str = "") -> Text:
+    """How much there is to scroll to; ``place``: the part that is laid out, where there are several."""
     parts = [f"{below:,} more below"] if below else []
     parts += [f"{above:,} above"] if above else []
+    parts += [place] if place else []
     text = Text(f"{look.signs.more} {', '.join(parts)}", look.roles.warn)
     return spread(text, Text("v reads on", look.roles.muted), width, look.signs.ellipsis)
 

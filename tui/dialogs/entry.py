@@ -8,15 +8,11 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from engine.text import visible
-from tui.widgets.composer_area import Area
+from tui.widgets.shown_area import ShownArea
 
 
-class Entry(Area):
-    """Enter is done with it; where ``lines`` are wanted Enter makes a new one and F5 (or Ctrl+Enter) is done.
-
-    What a terminal would obey is put in as its picture, so that what is read is what is sent.
-    """
+class Entry(ShownArea):
+    """Enter is done with it; where ``lines`` are wanted Enter makes a new one and F5 (or Ctrl+Enter) is done."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5,ctrl+enter", "done", "Done with the text"),
@@ -35,7 +31,7 @@ class Entry(Area):
         """The person wants to go back."""
 
     def __init__(self, text: str = "", *, lines: bool = False, id: str | None = None) -> None:
-        super().__init__(_shown(text), id=id)
+        super().__init__(text, id=id)
         self._lines = lines
         self.move_cursor(self.document.end)
 
@@ -45,15 +41,6 @@ class Entry(Area):
             event.prevent_default()
             self.action_done()
 
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        self.paste(event.text)
-
-    def paste(self, text: str) -> None:
-        """Put in what was pasted."""
-        self.put(_shown(text))
-
     def action_done(self) -> None:
         self.post_message(self.Done(self.text))
 
@@ -62,7 +49,3 @@ class Entry(Area):
 
     def action_newline(self) -> None:
         self.put("\n")
-
-
-def _shown(text: str) -> str:
-    return visible(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -19,16 +19,20 @@ from tui.dialogs.approval_view import out_of_sight
 from tui.dialogs.considered import Considered
 from tui.dialogs.entry import Entry
 from tui.dialogs.lines import Lines
+from tui.dialogs.parts import Parts
 from tui.dialogs.place import titled
 from tui.look import spread
 from tui.transcript.look import Look
 from tui.transcript.markdown import MarkdownLines
+from tui.widgets.shown_area import LONGEST
 
 if TYPE_CHECKING:
     from engine.events import PlanProposed
 
 Mode = Literal["ask", "sandboxed"]
 NEVER = float("-inf")
+ENDS = {"home": 0, "end": -1}
+"""The parts that two of the keys lead to."""
 WIDEST = 110
 """Cells of the text: longer lines are hard to read."""
 KEYS = (("y", "approve, risky steps ask"), ("c", "approve, contained"), ("e", "edit"), ("n", "reject and say why"))
@@ -36,6 +40,7 @@ LABELS = {
     "edit": "edit the plan: F5 shows it as it is then, Esc returns",
     "reject": "say why: Enter rejects it, Esc returns",
 }
+TOO_LONG = "too long to be edited here; n says what should be different"
 DROP = "Esc again drops your edit; y approves it"
 
 
@@ -73,6 +78,7 @@ class PlanDialog(Considered[DecidePlan | None]):
         self.plan = plan
         self._whose = whose
         self.text = plan.text
+        self._parts = Parts(plan.text)
         self._writing: Entry | None = None
         self._what = ""
         self._draft = ""
@@ -121,7 +127,7 @@ class PlanDialog(Considered[DecidePlan | None]):
             self._writing.styles.height = taken
             rows -= taken
         made = MarkdownLines(inner - 1, look)
-        made.update(self.text)
+        made.update(self._parts.text)
         shown = self.query_one("#plan-text", Lines)
         shown.display = rows > 0
         shown.show([list(strip) for strip in made.strips], max(1, rows))
@@ -134,8 +140,9 @@ class PlanDialog(Considered[DecidePlan | None]):
             return
         more, text = self.query_one("#plan-more", Static), self.query_one("#plan-text", Lines)
         above, below = text.hidden
-        words = out_of_sight(above, below, text.size.width or 60, self.look()) if text.display else Text()
-        more.update(words if above or below else Text())
+        some = text.display and (above or below or self._parts.place)
+        look = self.look()
+        more.update(out_of_sight(above, below, text.size.width or 60, look, self._parts.place) if some else Text())
 
     def _draw_foot(self) -> None:
         look, foot = self.look(), self.query_one("#plan-foot", Static)
@@ -161,7 +168,10 @@ class PlanDialog(Considered[DecidePlan | None]):
         )
 
     async def action_edit(self) -> None:
-        await self._write("edit", Entry(self._draft or self.text, lines=True))
+        if len(self.text) > LONGEST:
+            self.say(TOO_LONG)
+        else:
+            await self._write("edit", Entry(self._draft or self.text, lines=True))
 
     async def action_reject(self) -> None:
         await self._write("reject", Entry())
@@ -174,9 +184,16 @@ class PlanDialog(Considered[DecidePlan | None]):
             self.put_aside("The plan still waits for you: F10 shows it.")
 
     def action_read_on(self) -> None:
-        self.query_one("#plan-text", Lines).read_on()
+        text = self.query_one("#plan-text", Lines)
+        if not text.hidden[1] and self._parts.read_on():
+            self.dress()
+            text.scroll_home(animate=False)
+        else:
+            text.read_on()
 
     def action_scroll(self, how: str) -> None:
+        if how in ENDS and self._parts.go(ENDS[how]):
+            self.dress()
         getattr(self.query_one("#plan-text", Lines), f"scroll_{how}")(animate=False)
 
     def _decide(self, command: DecidePlan) -> None:
@@ -202,7 +219,7 @@ class PlanDialog(Considered[DecidePlan | None]):
             self.say("an empty plan does nothing; Esc returns, then n rejects it")
         else:
             self.text = self.plan.text if text == visible(self.plan.text).strip() else text
-            self._draft = ""
+            self._parts, self._draft = Parts(self.text), ""
             self._leave()
 
     def on_entry_left(self, message: Entry.Left) -> None:

@@ -12,6 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 import themes
+from tui.look import one_line
+from tui.widgets.text_line import TextLine
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -41,9 +43,7 @@ class AskText(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="ask"):
             yield Static(Text(self._title), id="ask-title")
-            line = Input(self._value, id="ask-input", select_on_focus=False)
-            line.cursor_blink = False
-            yield line
+            yield TextLine(self._value, id="ask-input")
             yield Static(Text(self._help), id="ask-help")
 
     def on_input_changed(self, message: Input.Changed) -> None:
@@ -58,7 +58,7 @@ class AskText(ModalScreen[str | None]):
     def _is_right(self, text: str) -> bool:
         """Whether it can be taken; if not, why stands where the help was."""
         wrong = self._check(text) if self._check else ""
-        self.query_one("#ask-help", Static).update(Text(wrong or self._help))
+        self.query_one("#ask-help", Static).update(Text(one_line(wrong) or self._help))
         self.set_class(bool(wrong), "-wrong")
         return not wrong
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 from rich.text import Text
 from textual.binding import BindingType
 from textual.screen import Screen
-from textual.widgets import Input
 
 import themes
 from engine.commands import ChangeMemory
@@ -19,6 +18,7 @@ from tui.replay.keys import bound, hint_line
 from tui.screens.ask_text import AskText
 from tui.screens.inspector_list import LineList
 from tui.widgets.line import Line
+from tui.widgets.text_line import TextLine
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -70,7 +70,7 @@ class MemoryScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="memory-head")
-        self.input = Input(placeholder="words", id="memory-input", compact=True)
+        self.input = TextLine(placeholder="words", id="memory-input", compact=True)
         self.input.display = False
         yield self.input
         self.list = LineList(self.look, id="memory-list")

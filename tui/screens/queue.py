@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from rich.segment import Segment
 from rich.text import Text
 from textual import events
 from textual.binding import BindingType
@@ -16,6 +17,7 @@ from tui.actions import Action
 from tui.dialogs.entry import Entry
 from tui.dialogs.exact import flowing
 from tui.dialogs.lines import Lines
+from tui.dialogs.parts import Parts
 from tui.dialogs.question import ink
 from tui.format import plural
 from tui.look import spread
@@ -24,6 +26,7 @@ from tui.screens.inspector_list import LineList
 from tui.screens.queue_lines import Row, row_line, rows
 from tui.transcript.look import Look as FullLook
 from tui.widgets.line import Line
+from tui.widgets.shown_area import LONGEST
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -46,6 +49,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("keys", "All keys", LEAVE, ("question_mark",), hint="keys"),
 )
 NOTHING = "Nothing waits to be said. Type while the agent works: Enter steers, Alt+Enter queues a follow-up."
+TOO_LONG = "It is too long to be edited here; c puts it into the composer"
 DROP = "Esc again drops what you changed; F5 keeps it"
 
 
@@ -80,6 +84,8 @@ class QueueScreen(Screen[None]):
         self._arranging, self._state, self._give = arranging, state, give
         self.rows: list[Row] = []
         self._chosen = ""
+        self._reading = ("", Parts(""))
+        self._laid_out: object = None
         self._editing = ""
         self._entry: Entry | None = None
         self._base = ""
@@ -133,10 +139,20 @@ class QueueScreen(Screen[None]):
         self._show_text()
 
     def _show_text(self) -> None:
-        full = FullLook.of(self.app.theme_variables, self.look.signs)
-        row, width = self.chosen, max(10, self.size.width - 4)
-        lines = flowing(row.text if row else NOTHING, width, ink(full))
-        self.text.show(lines, max(2, self.size.height // 3))
+        row = self.chosen
+        text = row.text if row else NOTHING
+        if self._reading[0] != text:
+            self._reading = (text, Parts(text))
+        part = self._reading[1]
+        # What the engine says meanwhile changes the list much more often than the text that is read.
+        layout = (text, part.place, self.size, self.look)
+        if layout != self._laid_out:
+            self._laid_out = layout
+            full = FullLook.of(self.app.theme_variables, self.look.signs)
+            lines = flowing(part.text, max(10, self.size.width - 4), ink(full))
+            if part.place:
+                lines.append([Segment(f"{self.look.signs.more} {part.place}, Space reads on", full.roles.warn)])
+            self.text.show(lines, max(2, self.size.height // 3))
         for line in self.query(Line):
             line.refresh()
 
@@ -212,7 +228,11 @@ class QueueScreen(Screen[None]):
             self.notify("Its text is in the composer.", markup=False)
 
     def action_read_on(self) -> None:
-        self.text.read_on()
+        if not self.text.hidden[1] and self._reading[1].read_on():
+            self._show_text()
+            self.text.scroll_home(animate=False)
+        else:
+            self.text.read_on()
 
     def action_back(self) -> None:
         if not self._editing:
@@ -240,6 +260,9 @@ class QueueScreen(Screen[None]):
         """The text of the chosen message, to be changed below the list."""
         row = self._waiting()
         if row is None:
+            return
+        if len(row.text) > LONGEST:
+            self._say(TOO_LONG)
             return
         entry = self._entry = Entry(row.text, lines=True)
         self._editing, self._base, self._said = row.id, entry.text, ""

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 import themes
 from engine.queries import ListSessions
@@ -22,6 +22,7 @@ from tui.widgets.header import short_folder
 from tui.widgets.line import Line
 from tui.widgets.session_lines import heading_line
 from tui.widgets.session_list import SessionList
+from tui.widgets.text_line import TextLine
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -69,8 +70,7 @@ class SessionsScreen(Screen["str | None"]):
         self.head = Line(self._head_line, id="sessions-head")
         self.headings = Line(lambda width: heading_line(width, self.look), id="sessions-headings")
         self.list = SessionList(self.look, id="sessions-list")
-        self.input = Input(placeholder="search titles and all that was said", id="sessions-input", compact=True)
-        self.input.cursor_blink = False
+        self.input = TextLine(placeholder="search titles and all that was said", id="sessions-input", compact=True)
         self.keys = Line(lambda width: hint_line(self._offered(), width, self.look), id="sessions-keys")
         yield self.head
         with Horizontal(id="sessions-search"):

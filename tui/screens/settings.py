@@ -11,7 +11,6 @@ from rich.text import Text
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
-from textual.widgets import Input
 
 import themes
 from tui import preferences
@@ -25,6 +24,7 @@ from tui.screens.settings_changes import SettingChanges
 from tui.settings.lines import explain, list_line
 from tui.settings.rows import Entry, entries
 from tui.widgets.line import Line
+from tui.widgets.text_line import TextLine
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -80,8 +80,7 @@ class SettingsScreen(SettingChanges, Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="settings-head")
-        self.input = Input(placeholder="words", id="settings-input", compact=True)
-        self.input.cursor_blink = False
+        self.input = TextLine(placeholder="words", id="settings-input", compact=True)
         self.input.display = False
         yield self.input
         with Container(id="settings-body"):

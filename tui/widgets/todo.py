@@ -132,11 +132,15 @@ class TodoPane(Vertical):
     async def action_edit(self) -> None:
         if self.editing:
             return
+        from tui.widgets.shown_area import LONGEST
         from tui.widgets.todo_editor import TodoEditor
 
-        self._base = self.list.state.todo_text if self.list.state else ""
+        base = self.list.state.todo_text if self.list.state else ""
+        if len(base) > LONGEST:
+            self.app.notify("It is too long to be edited here.", severity="warning", markup=False)
+            return
+        self._base = base
         editor = TodoEditor(self._base if self.notes.draft is None else self.notes.draft, id="todo-editor")
-        editor.cursor_blink = False
         editor.border_title = "todo.md: Ctrl+S saves, Esc leaves"
         self.list.display = False
         await self.mount(editor)
@@ -154,8 +158,10 @@ class TodoPane(Vertical):
         await self._close()
 
     def _keep_draft(self) -> None:
+        from tui.widgets.shown_area import shown
+
         for editor in self._editors:
-            self.notes.draft = editor.text if editor.text != self._base else None
+            self.notes.draft = editor.text if editor.text != shown(self._base) else None
 
     async def _close(self) -> None:
         await self._editors.remove()

@@ -6,10 +6,11 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
+
+from tui.widgets.shown_area import ShownArea
 
 
-class TodoEditor(TextArea):
+class TodoEditor(ShownArea):
     """todo.md being edited by a person."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
