@@ -32,11 +32,13 @@ _without_syntax_parser()
 from textual.document._document import EditResult, Location, Selection  # noqa: E402
 from textual.widgets import TextArea  # noqa: E402
 
+from tui.widgets.removable import Removable  # noqa: E402
+
 JOINERS = ("\u200c", "\u200d")
 """Typed as part of a word or an emoji, though Python does not call them printable."""
 
 
-class Area(TextArea):
+class Area(Removable, TextArea):
     """Text a person edits. Nothing blinks, so that nothing is drawn while nobody types."""
 
     BINDINGS = [Binding("ctrl+v", "paste", "Paste", show=False)]  # noqa: RUF012

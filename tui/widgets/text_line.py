@@ -6,12 +6,13 @@ from textual import events
 from textual.widgets import Input
 
 from engine.text import visible
+from tui.widgets.removable import Removable
 
 LONGEST = 4_000
 """Characters that can be pasted into a line; more was meant for something else."""
 
 
-class TextLine(Input):
+class TextLine(Removable, Input):
     """Textual's line without a blinking cursor. What a terminal would obey is put in as its picture, and a paste of
     several lines becomes one line; nothing of it is left out without a word."""
 
