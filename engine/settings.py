@@ -31,6 +31,7 @@ __all__ = [
     "UiSettings",
     "known_key",
     "load",
+    "ui_of",
     "ui_settings",
     "write_setting",
 ]
@@ -112,7 +113,7 @@ class Settings:
 
     @property
     def ui(self) -> UiSettings:
-        return _ui(self.values, self.keys)
+        return ui_of(self.values, self.keys)
 
 
 def load(
@@ -153,10 +154,11 @@ def ui_settings(home: Home, env: Mapping[str, str]) -> UiSettings:
     found = {"theme": data.get("theme")} | {f"ui.{name}": table.get(name) for name in UI_SWITCHES}
     keys = data.get("keys")
     chosen = {name: text for name, text in keys.items() if isinstance(text, str)} if isinstance(keys, dict) else {}
-    return _ui({name: _first(KEYS[name], env.get(KEYS[name].env), value) for name, value in found.items()}, chosen)
+    return ui_of({name: _first(KEYS[name], env.get(KEYS[name].env), value) for name, value in found.items()}, chosen)
 
 
-def _ui(values: Mapping[str, Value], keys: Mapping[str, str]) -> UiSettings:
+def ui_of(values: Mapping[str, Value], keys: Mapping[str, str]) -> UiSettings:
+    """What ``values`` (setting to value, all of them) and a person's own ``keys`` come to for the screens."""
     switches = {name: bool(values[f"ui.{name}"]) for name in UI_SWITCHES}
     return UiSettings(str(values["theme"]), keys=keys, **switches)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from textual import constants
 
-from engine.settings import UiSettings
+from engine.settings import UiSettings, ui_of
 from tui.actions import ACTIONS, CHOSEN
 from tui.keymap import keymap
 
@@ -29,15 +29,8 @@ class TakesKeys(Protocol):
 
 def of(shown: SettingsShown) -> UiSettings:
     """What the settings come to for the screens."""
-    values = {row.name: row.value for row in shown.rows}
-    return UiSettings(
-        theme=str(values["theme"]),
-        animations=bool(values["ui.animations"]),
-        title=bool(values["ui.title"]),
-        bell=bool(values["ui.bell"]),
-        notify=bool(values["ui.notify"]),
-        keys={name: keys for name, (keys, _) in shown.keys.items()},
-    )
+    keys = {name: keys for name, (keys, _) in shown.keys.items()}
+    return ui_of({row.name: row.value for row in shown.rows}, keys)
 
 
 def bind(app: WorkbenchApp, keys: Mapping[str, str]) -> None:
