@@ -112,7 +112,9 @@ def test_leaving_while_it_is_read_gives_it_back(options: EngineOptions, monkeypa
     handle.send(OpenSession(session))
     heard.wait("past_read")
     handle.close()
-    LogStore(Home.here()).open(session).close()
+    writer = LogStore(Home.here()).open(session)
+    assert writer.seq == 3 + 3 * TURNS
+    writer.close()
 
 
 def test_a_session_whose_folder_is_gone_is_refused_before_it_is_shown(options: EngineOptions) -> None:
