@@ -145,7 +145,7 @@ class Compactor:
 
     def _hand_off_if(self, reason: str, window: int) -> None:
         """Raise HandOff for ``reason``, if there is one and a fresh session would have room to go on in."""
-        if reason and handoff.would_help(self._session.talk, window):
+        if reason and handoff.would_help(self._session.talk, window, self._session.known):
             raise HandOff(reason)
 
     def _measured(self, model: Model, events: Sequence[ev.Event]) -> int:
@@ -176,7 +176,7 @@ class Compactor:
         that fails too the ledger, which code took from the log, goes on alone. A ledger that fails takes the place of
         nothing."""
         events, size = self._session.talk, self.size(model)
-        plan = compaction.plan_summary(events, model.context_window, self._keep, size)
+        plan = compaction.plan_summary(events, model.context_window, self._keep, size, self._session.known)
         if plan is None or not plan.shrinks():
             return False
         lost = checks.failed(checks.of_ledger(plan))
@@ -254,3 +254,5 @@ class Compactor:
         made = ev.Compacted.model_validate({"number": number, "seq": seq, **fields})
         before, after = self.size(model), self._measured(model, [*session.talk, made])
         session.append(made.model_copy(update={"seq": 0, "tokens_before": before, "tokens_after": max(1, after)}))
+        session.let_go()
+        self._meter.forget(session.known.upto)

@@ -56,8 +56,9 @@ class Engine:
             await asyncio.wait({self._closing[id]})
         runner = self._runners.get(id)
         if runner is not None:
-            session = runner.session
-            self._publish(ev.SessionOpened(session=session.id, events=tuple(session.events), state=session.state))
+            async with runner.session.whole():
+                shown, state = tuple(runner.session.events), runner.session.state
+            self._publish(ev.SessionOpened(session=id, events=shown, state=state))
         else:
             runner = await self._opener.open(id)
             self._runners[runner.session.id] = runner
@@ -104,6 +105,8 @@ class Engine:
                 runner.session.append(ev.Notice(level="warn", text=why))
             else:
                 await runner.rewind(command)
+        elif isinstance(command, cmd.UndoCompaction):
+            await runner.undo_compaction()
         elif isinstance(command, cmd.ChangeMemory):
             await runner.change_memory(command)
         else:
@@ -204,7 +207,5 @@ def _deliver(runner: Runner, command: cmd.Command) -> None:
         runner.compact(command)
     elif isinstance(command, cmd.EditTodo):
         runner.edit_todo(command.text)
-    elif isinstance(command, cmd.UndoCompaction):
-        runner.undo_compaction()
     elif isinstance(command, cmd.RefreshPrompt):
         runner.refresh()

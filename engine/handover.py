@@ -54,7 +54,7 @@ def begin(old: Runner, session: Session, sandbox: str) -> None:
 def go_on(old: Runner, session: Session, reason: str) -> None:
     """After the layers were rendered: the ledger, the todo list, and what waits."""
     state = old.session.state
-    ledger, note, artifact = handoff_ledger(old.session.talk, state.context_window, old.keep)
+    ledger, note, artifact = handoff_ledger(old.session.talk, state.context_window, old.keep, old.session.known)
     session.append(
         ev.Compacted(
             number=1,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine import commands as cmd
 from engine import events as ev
 from engine import planning, queueing
+from engine.log import LogError
 from engine.pausing import Pausing
 from engine.person import PersonCommands
 from engine.rewinding import Rewinder
@@ -43,7 +44,13 @@ class Intervening:
 
     async def rewind(self, command: cmd.Rewind) -> None:
         """Go back in the conversation, the files or both; never under a run."""
-        why = "interrupt the agent first" if self.running else await self._rewinder.go_back(command)
+        why = "interrupt the agent first"
+        if not self.running:
+            try:
+                async with self.session.whole():
+                    why = await self._rewinder.go_back(command)
+            except LogError as error:
+                why = f"what was before cannot be read: {error}"
         if why:
             self.session.append(ev.Notice(level="warn", text=f"not gone back: {why}"))
 

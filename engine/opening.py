@@ -185,7 +185,8 @@ class Opener:
 
     def _ready(self, session: Session, people: People, parts: Parts, past: Past | None = None) -> Runner:
         runner = Runner(session, people, parts)
-        events = tuple(session.events[past.told if past else 0 :])
+        shown = past.shown if past else 0
+        events = tuple(event for event in session.events if event.seq > shown)
         skipped = past.skipped if past else 0
         self.publish(ev.SessionOpened(session=session.id, events=events, skipped=skipped, state=session.state))
         return runner

@@ -13,6 +13,7 @@ from engine import events as ev
 from engine.log import LogStore
 from engine.log.sharing import shared
 from engine.queries import LoadedSession
+from engine.remembering import AHEAD, Reading, Remembered
 from engine.state import TaskState, fold
 from engine.waiting import ended
 
@@ -30,13 +31,13 @@ REST = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What a session holds: its ``events``, their state, how many rows were ``skipped``; ``told``: how many of the
+    """What is remembered of a session, its state, how many rows were ``skipped``; ``shown``: the seq up to which its
     events have been shown already."""
 
-    events: list[ev.Event]
+    remembered: Remembered
     state: TaskState
-    skipped: int
-    told: int
+    skipped: int = 0
+    shown: int = 0
 
 
 async def read_past(
@@ -44,24 +45,27 @@ async def read_past(
 ) -> Past:
     """Read a session of ``rows`` rows. ``accept`` looks at the state after its beginning and may refuse by raising;
     ``show`` is given what can be looked at meanwhile. Raises NoSuchSession, LogUnreadable."""
-    events: list[ev.Event] = []
+    reading: Reading | None = None
     state, skipped, long = TaskState(session=session), 0, rows >= LONG
     with closing(store.parts(session, PART)) as parts, _no_collection():
         while True:
             part, state = await _apart(_next, parts, state)
             if part is None:
                 break
-            if not events:
+            if reading is None:
                 accept(state)
                 if long:
                     tail = await _apart(_tail, store, session, rows)
                     show(ev.SessionComing(session=session, events=tail, rows=rows, title=state.title))
-            events += map(kept, part.events)
+                # A short one is held whole for now: it is shown at once when it is open.
+                reading = Reading(await _apart(store.of_types, session, AHEAD) if long else ())
+            reading.take(map(kept, part.events))
             skipped += len(part.skipped)
             if long:
                 show(ev.PastRead(session=session, events=part.events))
                 await asyncio.sleep(REST)
-    return Past(events, state, skipped, told=len(events) if long else 0)
+    remembered = reading.done() if reading else Remembered()
+    return Past(remembered, state, skipped, shown=state.seq if long else 0)
 
 
 def kept(event: E) -> E:

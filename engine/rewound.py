@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.events import Event, Rewound
 
@@ -11,7 +11,7 @@ _LASTING = frozenset({
 })  # fmt: skip
 
 
-def in_force(events: Sequence[Event]) -> tuple[Rewound, ...]:
+def in_force(events: Iterable[Event]) -> tuple[Rewound, ...]:
     """The times a person went back in the conversation and did not take that back, in order."""
     found: list[Rewound] = []
     for event in events:
@@ -24,12 +24,13 @@ def in_force(events: Sequence[Event]) -> tuple[Rewound, ...]:
     return tuple(found)
 
 
-def talk(events: Sequence[Event]) -> Sequence[Event]:
+def talk(events: Sequence[Event], rewinds: Iterable[Event] | None = None) -> Sequence[Event]:
     """``events`` without those a person went back behind; the same object when there are none.
 
-    What was rendered stays, and so do settings: they are not of the conversation.
+    What was rendered stays, and so do settings: they are not of the conversation. rewinds: where ``events`` are a part
+    of a log, all of it that tells of going back.
     """
-    ranges = [(one.to, one.seq) for one in in_force(events)]
+    ranges = [(one.to, one.seq) for one in in_force(events if rewinds is None else rewinds)]
     if not ranges:
         return events
     return [e for e in events if e.type in _LASTING or not any(start <= e.seq < end for start, end in ranges)]

@@ -22,7 +22,7 @@ from engine import queries as q
 from engine.asking import People
 from engine.intervening import Intervening
 from engine.limits import WorkClock
-from engine.log import ArtifactDamaged, Artifacts
+from engine.log import ArtifactDamaged, Artifacts, LogError
 from engine.loop import Loop, Stop
 from engine.memory import Memory
 from engine.memory.door import MemoryDoor
@@ -187,12 +187,15 @@ class Runner(Intervening):
             log.warning("a ledger could not be stored: %s", error)
             return ""
 
-    def undo_compaction(self) -> None:
+    async def undo_compaction(self) -> None:
         """Take the newest compaction in force back; never under a run, whose next request it would change."""
-        try:
-            why = "Interrupt the agent first." if self.running else self._loop.undo_compaction()
-        except ModelError as error:
-            why = f"{error} {error.suggestion}".strip()
+        why = "Interrupt the agent first."
+        if not self.running:
+            try:
+                async with self.session.whole():
+                    why = self._loop.undo_compaction()
+            except (ModelError, LogError) as error:
+                why = f"{error} {error.suggestion}".strip()
         if why:
             self.session.append(ev.Notice(level="warn", text=f"the compaction stays: {why}"))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from engine import events as ev
+from engine.compaction.known import Known
 from engine.log import SessionWriter
+from engine.remembering import ANSWERS, Remembered
 from engine.resuming import Past, kept
-from engine.rewound import talk
 from engine.state import TaskState, step
 from engine.text import clean
 
@@ -26,8 +29,7 @@ class Session:
         self._writer = writer
         self._publish = publish
         self.open = True
-        self.events: list[ev.Event] = past.events if past else []
-        self._went_back = any(event.type == "rewound" for event in self.events)
+        self._remembered = past.remembered if past else Remembered()
         self.state: TaskState = past.state if past else TaskState(session=writer.session)
 
     @property
@@ -37,17 +39,44 @@ class Session:
     def append(self, event: E) -> E:
         """Store ``event``; returns it as stored, with session, seq and time."""
         stored = self._writer.append(event)
-        self.events.append(kept(stored))
-        self._went_back = self._went_back or stored.type == "rewound"
+        self._remembered.add(kept(stored))
+        if self._remembered.lacks:
+            self._remembered.restore(map(kept, self._writer.stored().events))
         self.state = step(self.state, stored)
         self._publish(stored)
         self._publish(ev.StateChanged(session=self.id, state=self.state))
         return stored
 
     @property
+    def events(self) -> Sequence[ev.Event]:
+        """The events that are held in memory, see `engine.remembering`: all since the last summary, and some before."""
+        return self._remembered.events
+
+    @property
     def talk(self) -> Sequence[ev.Event]:
-        """The events that are still talked of, see `engine.rewound`: all of them unless a person went back."""
-        return talk(self.events) if self._went_back else self.events
+        """Those of them that are still talked of, see `engine.rewound`: all unless a person went back."""
+        return self._remembered.talk
+
+    @property
+    def known(self) -> Known:
+        """The facts of the events that are not held any more."""
+        return self._remembered.known
+
+    def let_go(self) -> None:
+        """Hold no longer what a summary has taken out of the conversation; not while it could not be read again."""
+        if not self._writer.unsaved:
+            self._remembered.let_go(max(ANSWERS, self.state.limits.repeats or 0))
+
+    @asynccontextmanager
+    async def whole(self) -> AsyncIterator[None]:
+        """Hold all events within, for what looks at or changes the past. Raises LogError when they cannot be read."""
+        if not self._remembered.is_whole:
+            stored = await asyncio.to_thread(self._writer.stored)
+            self._remembered.restore(map(kept, stored.events))
+        try:
+            yield
+        finally:
+            self.let_go()
 
     def show(self, event: ev.LiveEvent) -> None:
         """Publish a live event: shown, never stored."""

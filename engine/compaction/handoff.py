@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.compaction.ledger import extract
+from engine.compaction.known import Known
 from engine.compaction.ledger_text import bounded
 from engine.compaction.plan import fixed, thresholds
 from engine.compaction.visible import CHARS_PER_TOKEN, in_force, last_summary, tokens
@@ -17,14 +17,14 @@ ASKED = "asked for"
 
 
 def handoff_ledger(
-    events: Sequence[Event], window: int, keep: Callable[[bytes], str] | None = None
+    events: Sequence[Event], window: int, keep: Callable[[bytes], str] | None = None, known: Known | None = None
 ) -> tuple[str, str, str]:
     """What a fresh session in a window of ``window`` tokens starts from: the ledger of all ``events``, bounded to the
     window; the note: the newest summary's and the newest messages of the person, verbatim or bounded; and the digest
-    under which all that was cut can be read, "" when nothing was. keep: stores that, as in `plan_summary`."""
+    under which all that was cut can be read, "" when nothing was. keep: stores that, known: as in `plan_summary`."""
     at = thresholds(window)
     budget = int(2 * at.ledger * CHARS_PER_TOKEN)
-    ledger = extract(events)
+    ledger = (known or Known()).and_of(events)
     newest = _unanswered(events)
     room = int(at.ledger * CHARS_PER_TOKEN)
     cut = any(len(text) > room // max(1, len(newest)) for text in newest)
@@ -73,12 +73,12 @@ def recurring(events: Sequence[Event], window: int) -> str:
     return ""
 
 
-def would_help(events: Sequence[Event], window: int) -> bool:
+def would_help(events: Sequence[Event], window: int, known: Known | None = None) -> bool:
     """Whether a fresh session would have room to work, and this one has done anything since it began: a hand-off from
     nothing to the same nothing would never end."""
     if not _has_worked(events):
         return False
-    ledger, note, _ = handoff_ledger(events, window)
+    ledger, note, _ = handoff_ledger(events, window, known=known)
     at = thresholds(window)
     return fixed(events) + tokens(len(ledger) + len(note)) + 2 * at.gain < at.summary
 

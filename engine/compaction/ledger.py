@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TypeVar, get_args
@@ -41,10 +42,10 @@ _STATUSES = get_args(TodoItem.model_fields["status"].annotation)
 def extract(events: Iterable[Event]) -> Ledger:
     """The ledger of ``events``, which are a session's from its start (or from any turn) in order. A session that goes
     on for another takes over what it began with."""
-    gatherer = _Gatherer()
+    gathered = Gathered()
     for event in events:
-        gatherer.take(event)
-    return gatherer.ledger()
+        gathered.take(event)
+    return gathered.ledger()
 
 
 @dataclass(slots=True)
@@ -55,8 +56,8 @@ class _Failing:
     edited: dict[str, None]
 
 
-class _Gatherer:
-    """Dicts keep the order in which things last happened."""
+class Gathered:
+    """The facts of the events taken so far. Dicts keep the order in which things last happened."""
 
     def __init__(self) -> None:
         self._said: list[str] = []
@@ -76,6 +77,14 @@ class _Gatherer:
         self._calls: dict[str, ToolCall] = {}
         self._requests: dict[str, ApprovalRequested] = {}
         self._edited: dict[str, str] = {}
+
+    def copy(self) -> Gathered:
+        """The same facts, to go on with apart from these."""
+        made = Gathered()
+        for name, facts in vars(self).items():
+            setattr(made, name, copy(facts))
+        made._failing = {what: _Failing(one.error, dict(one.edited)) for what, one in self._failing.items()}
+        return made
 
     def take(self, event: Event) -> None:
         if event.type == "user_message":
@@ -123,7 +132,7 @@ class _Gatherer:
     # --- what the tools did ---
 
     def _result(self, result: ToolResult) -> None:
-        call = self._calls.get(result.call_id)
+        call = self._calls.pop(result.call_id, None)
         for path in result.files_read:
             _refresh(self._read, path, None)
         for path in result.files_written:
@@ -132,7 +141,7 @@ class _Gatherer:
             date = f" ({result.external.at[:10]})" if result.external.at else ""
             _refresh(self._sources, result.external.url or result.external.source, date)
         if call is not None and result.name == "shell_run" and isinstance(call.input.get("command"), str):
-            self._ran(self._edited.get(call.id, call.input["command"]), result)
+            self._ran(self._edited.pop(call.id, call.input["command"]), result)
         subject = title_of_call(call) if call else ""
         key = (result.name, subject)
         self._failures.pop(key, None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from engine.compaction.facts import Ledger
-from engine.compaction.ledger import extract
+from engine.compaction.known import Known
 from engine.compaction.visible import CHARS_PER_TOKEN, chars, in_request, last_summary, stand_ins, tokens
 from engine.events import Event, PromptRendered
 
@@ -102,17 +102,22 @@ class SummaryPlan:
 
 
 def plan_summary(
-    events: Sequence[Event], window: int, keep: Callable[[bytes], str] | None = None, size: int | None = None
+    events: Sequence[Event],
+    window: int,
+    keep: Callable[[bytes], str] | None = None,
+    size: int | None = None,
+    known: Known | None = None,
 ) -> SummaryPlan | None:
     """Where to cut and what the ledger of the part before says, with the todo list as it is now; None when nothing
     can be cut off. keep: stores a ledger that is too long, and returns the digest under which it can be read.
-    size: tokens of the prompt; a small one keeps a tail that is small against it."""
+    size: tokens of the prompt; a small one keeps a tail that is small against it. known: facts of what is not in
+    ``events`` any more."""
     at = thresholds(window)
     cut = keep_from(events, at.tail if size is None else thresholds(min(window, size)).tail)
     if not cut:
         return None
     todo = next((e.items for e in reversed(events) if e.type == "todo_changed"), None)
-    ledger = extract(e for e in events if e.seq < cut or is_handoff(e))
+    ledger = (known or Known()).and_of(e for e in events if e.seq < cut or is_handoff(e))
     ledger = ledger if todo is None else replace(ledger, todo=todo)
     pointers = stand_ins(events)
     going = sum(chars(e, pointers) for e in in_request(events) if e.seq < cut)

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import BinaryIO
 
-from engine.events import LogHealth
+from engine.events import Event, LogHealth
 from engine.log import ids, lease, listing, reader, schema, search, surgery, transfer, verify, writer
 from engine.log.artifacts import Artifacts
 from engine.log.errors import LogError, NoSuchSession, unreadable
@@ -140,6 +140,14 @@ class LogStore:
         self._check(session)
         with self._reading() as db:
             yield from reader.parts(db, session, self.artifacts, size, after)
+
+    def of_types(self, session: str, types: frozenset[str]) -> tuple[Event, ...]:
+        """Its readable events of some types alone. Raises NoSuchSession, LogUnreadable."""
+        self._check(session)
+        wanted = frozenset(type.encode() for type in types)
+        with self._reading() as db:
+            found = reader.read_events(db, session, self.artifacts, types=wanted)
+            return tuple(read.event for read in found if read.event is not None)
 
     def list(self, query: ListSessions | None = None) -> tuple[SessionRow, ...]:
         """The sessions that match, the one opened for writing last first. Raises LogUnreadable."""

@@ -19,6 +19,7 @@ from engine.log.lease import Lease, forget
 if TYPE_CHECKING:
     from engine.events import Event
     from engine.log.store import LogStore
+    from engine.queries import LoadedSession
 
 E = TypeVar("E", bound="Event")
 
@@ -106,6 +107,10 @@ class SessionWriter:
             self._waiting.clear()
             self._saved()
             return True
+
+    def stored(self) -> LoadedSession:
+        """All of the session that can be read again. Raises NoSuchSession, LogUnreadable."""
+        return self._store.load(self.session)
 
     def close(self) -> None:
         """Write what waits, bring the session list up to date and give the lease back. Safe to call twice."""

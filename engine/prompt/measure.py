@@ -49,6 +49,11 @@ class Meter:
             known = self._measured = (len(events), last, model, window), self._measure(events, model, window)
         return known[1]
 
+    def forget(self, before: int) -> None:
+        """The sizes of events before seq ``before`` are not asked for any more."""
+        self._sizes = {key: size for key, size in self._sizes.items() if key[0] >= before}
+        self._counts = {seq: count for seq, count in self._counts.items() if seq >= before}
+
     def _measure(self, events: Sequence[Event], model: str, window: int) -> int:
         trusted = self._learn(events)
         factors = self._factors.get(model, Factors())
@@ -83,6 +88,9 @@ class Meter:
         report = _answer(events[at])
         if report.seq == self._learnt[0]:
             return self._learnt[1]
+        if any(e.type == "compacted" for e in events[at:]):
+            # It counts a request that a compaction has changed since.
+            return False
         fixed, talk = self._guessed(events[:at])
         trusted = _LEAST <= report.usage.input / max(1.0, fixed + talk) <= _MOST
         self._learnt = report.seq, trusted

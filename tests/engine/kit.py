@@ -15,6 +15,7 @@ from engine.models.base import BlockDelta, BlockEnd, BlockStart, Done, Model, Mo
 from engine.paths import Home
 from engine.prompt.layers import render
 from engine.prompt.request import ModelRequest
+from engine.remembering import Remembered
 from engine.resuming import Past
 from engine.runner import Parts, Runner
 from engine.session import Session
@@ -149,8 +150,9 @@ class Kit:
     people: People
 
     @property
-    def events(self) -> list[ev.Event]:
-        return self.runner.session.events
+    def events(self) -> Sequence[ev.Event]:
+        """All that is stored: the session itself holds only what it still needs."""
+        return self.store.load(self.runner.session.id).events
 
     def of(self, kind: type[ev.Stored]) -> list[ev.Event]:
         return [e for e in self.events if isinstance(e, kind)]
@@ -170,7 +172,7 @@ def make_kit(tmp_path: Path, turns: Sequence[Turn], limits: ev.Limits | None = N
     store = LogStore(home)
     shown: list[ev.AnyEvent] = []
     loaded = list(store.load(resume).events) if resume else []
-    past = Past(loaded, fold(loaded, TaskState(session=resume)), skipped=0, told=0) if resume else None
+    past = Past(Remembered(loaded), fold(loaded, TaskState(session=resume))) if resume else None
     session = Session(store.open(resume) if resume else store.create(), shown.append, past)
     if not resume:
         session.append(ev.SessionStarted(cwd=str(tmp_path), model="script/played", app_version="test"))

@@ -62,10 +62,10 @@ async def test_a_compaction_is_taken_back_and_the_request_is_what_it_was(tmp_pat
     await kit.runner.idle()
     assert any(e.type == "compacted" for e in kit.events)
     assert build(kit.events, kit.runner.session.state).messages != before
-    kit.runner.undo_compaction()
+    await kit.runner.undo_compaction()
     assert kit.events[-1].type == "compaction_undone"
     assert build(kit.events, kit.runner.session.state).messages == before
-    kit.runner.undo_compaction()
+    await kit.runner.undo_compaction()
     assert "There is no compaction to take back" in notices(kit)[-1]
     kit.runner.send("go on", "steer")
     await kit.runner.idle()
