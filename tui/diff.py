@@ -144,17 +144,20 @@ def diff_lines(diff: str, width: int, look: Look, limit: int = 2_000, whole: boo
     """The lines of a diff in ``width`` cells, with all of its context when ``whole``, and how many rows were left out
     beyond ``limit``."""
     rows = parse(diff, whole)
-    drawn = _coloured(rows[:limit], look)
+    return row_lines(rows[:limit], rows, width, look), max(0, len(rows) - limit)
+
+
+def row_lines(shown: Sequence[Row], rows: Sequence[Row], width: int, look: Look) -> Lines:
+    """The lines of some of the ``rows`` of a diff."""
+    drawn = _coloured(shown, look)
     if sum(row.kind == "file" for row in rows) == 1:
         # The name of the only file is said by whoever shows its diff.
         drawn = [one for one in drawn if one.row.kind != "file"]
     numbers = max((max(row.old, row.new) for row in rows if row.kind != "gap"), default=0)
     columns = max(2, len(str(numbers)))
     if width >= SPLIT_WIDTH:
-        lines = _split(drawn, width, columns, look)
-    else:
-        lines = [line for one in drawn for line in _unified(one, width, columns, look)]
-    return lines, max(0, len(rows) - limit)
+        return _split(drawn, width, columns, look)
+    return [line for one in drawn for line in _unified(one, width, columns, look)]
 
 
 def _coloured(rows: Sequence[Row], look: Look) -> list[_Drawn]:

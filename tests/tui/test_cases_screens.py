@@ -43,11 +43,11 @@ def test_parts_are_the_whole_text_in_order_and_none_is_long(text: str, most: int
 
 
 def test_parts_are_gone_through_round_and_round() -> None:
-    assert Parts("short").place == "" and not Parts("short").read_on()
-    long = Parts("x" * (2 * MOST + 1))
-    places = [long.place for _ in range(4) if long.read_on()]
+    assert Parts(["short"]).place == "" and not Parts(["short"]).turn(1)
+    long = Parts(parts("x" * (2 * MOST + 1)))
+    places = [long.place for _ in range(4) if long.turn(1)]
     assert places == ["part 2 of 3", "part 3 of 3", "part 1 of 3", "part 2 of 3"]
-    assert long.go(-1) and long.text == "x"
+    assert long.go(-1) and long.now == "x" and long.last and long.turn(1) and long.first
 
 
 # --- the queue --------------------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from engine.text import clean
 from tui.actions import Action
 from tui.dialogs.entry import Entry
 from tui.dialogs.exact import flowing
-from tui.dialogs.lines import Lines
-from tui.dialogs.parts import Parts
+from tui.dialogs.pages import Laid, Pages
+from tui.dialogs.parts import parts
 from tui.dialogs.question import ink
 from tui.format import plural
 from tui.look import spread
@@ -45,6 +45,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("remove", "Take it back", CHANGE, ("x", "delete"), hint="remove"),
     Action("again", "Put its text into the composer", CHANGE, ("c",), hint="to the composer"),
     Action("read_on", "Read on in its text", LEAVE, ("space",)),
+    Action("read_back", "Read back in its text", LEAVE, ("b",)),
     Action("back", "Back", LEAVE, ("escape", "q"), hint="back"),
     Action("keys", "All keys", LEAVE, ("question_mark",), hint="keys"),
 )
@@ -84,8 +85,7 @@ class QueueScreen(Screen[None]):
         self._arranging, self._state, self._give = arranging, state, give
         self.rows: list[Row] = []
         self._chosen = ""
-        self._reading = ("", Parts(""))
-        self._laid_out: object = None
+        self._read = ""
         self._editing = ""
         self._entry: Entry | None = None
         self._base = ""
@@ -104,7 +104,7 @@ class QueueScreen(Screen[None]):
         yield Line(self._head, id="queue-head")
         self.list = SectionList(self.look, id="queue-list")
         yield self.list
-        self.text = Lines(id="queue-text")
+        self.text = Pages(self._show_text, id="queue-text")
         yield self.text
         yield Line(self._foot, id="queue-keys")
 
@@ -141,20 +141,20 @@ class QueueScreen(Screen[None]):
     def _show_text(self) -> None:
         row = self.chosen
         text = row.text if row else NOTHING
-        if self._reading[0] != text:
-            self._reading = (text, Parts(text))
-        part = self._reading[1]
-        # What the engine says meanwhile changes the list much more often than the text that is read.
-        layout = (text, part.place, self.size, self.look)
-        if layout != self._laid_out:
-            self._laid_out = layout
-            full = FullLook.of(self.app.theme_variables, self.look.signs)
-            lines = flowing(part.text, max(10, self.size.width - 4), ink(full))
-            if part.place:
-                lines.append([Segment(f"{self.look.signs.more} {part.place}, Space reads on", full.roles.warn)])
-            self.text.show(lines, max(2, self.size.height // 3))
+        if self._read != text:
+            self._read = text
+            self.text.begin(parts(text))
+        self.text.show(self.text.laid(self._lay, self.size, self.look), max(2, self.size.height // 3))
         for line in self.query(Line):
             line.refresh()
+
+    def _lay(self, part: str) -> Laid:
+        full = FullLook.of(self.app.theme_variables, self.look.signs)
+        lines = flowing(part, max(10, self.size.width - 4), ink(full))
+        if place := self.text.parts.place:
+            words = f"{self.look.signs.more} {place}, Space reads on, b back"
+            lines.append([Segment(words, full.roles.warn)])
+        return lines
 
     def _head(self, width: int) -> Text:
         roles, arranging = self.look.roles, self._arranging
@@ -174,7 +174,7 @@ class QueueScreen(Screen[None]):
         row = self.chosen
         if row is None:
             return [action for action in ACTIONS if action.group == LEAVE]
-        kept = {"again", "read_on", "back", "keys"}
+        kept = {"again", "read_on", "read_back", "back", "keys"}
         return [action for action in ACTIONS if row.waits or action.name in kept]
 
     def _dress(self) -> None:
@@ -228,11 +228,10 @@ class QueueScreen(Screen[None]):
             self.notify("Its text is in the composer.", markup=False)
 
     def action_read_on(self) -> None:
-        if not self.text.hidden[1] and self._reading[1].read_on():
-            self._show_text()
-            self.text.scroll_home(animate=False)
-        else:
-            self.text.read_on()
+        self.text.read_on()
+
+    def action_read_back(self) -> None:
+        self.text.read_back()
 
     def action_back(self) -> None:
         if not self._editing:

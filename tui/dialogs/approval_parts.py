@@ -1,0 +1,71 @@
+"""What an approval is about, in parts that are laid out one at a time: what runs, and the rows of a diff. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tui.dialogs.exact import ALONE, Within
+from tui.dialogs.parts import MOST, parts
+from tui.diff import Row, parse
+
+if TYPE_CHECKING:
+    from engine.events import ApprovalRequested
+
+ROWS = 1_000
+"""Rows of a diff in a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of what runs, with its place in the whole, or rows of the diff, or the end of the one and the beginning of
+    the other."""
+
+    subject: str | None = None
+    within: Within = ALONE
+    rows: tuple[Row, ...] = ()
+
+
+def approval_parts(request: ApprovalRequested) -> tuple[Part, ...]:
+    """All of it in order; one part for what is not long."""
+    found = list(_subjects(request.subject))
+    rows = list(_rows(request.diff))
+    if rows:
+        found[-1] = replace(found[-1], rows=rows.pop(0))
+    return (*found, *(Part(rows=some) for some in rows))
+
+
+def _subjects(text: str) -> Iterator[Part]:
+    start = line = 0
+    lines = text.count("\n") + 1
+    begun = False
+    for piece in parts(text):
+        within = Within(start, line, lines, begun)
+        start, line = start + len(piece), line + piece.count("\n")
+        # The line after the last line end of a part is the first of the next one.
+        ended = piece.endswith("\n") and start < len(text)
+        yield Part(piece[:-1] if ended else piece, within)
+        begun = not piece.endswith("\n")
+
+
+def _rows(diff: str) -> Iterator[tuple[Row, ...]]:
+    """Rows for each part, after the name of the file they are of."""
+    some: list[Row] = []
+    name, size = None, 0
+    for row in _cut(diff):
+        if len(some) >= ROWS or (size and size + len(row.text) > MOST):
+            yield tuple(some)
+            some, size = [name] if name and row.kind != "file" else [], 0
+        some.append(row)
+        name, size = row if row.kind == "file" else name, size + len(row.text)
+    if some:
+        yield tuple(some)
+
+
+def _cut(diff: str) -> Iterator[Row]:
+    """The rows of a diff, those that are very long in several; only the first of them has a number."""
+    for row in parse(diff) if diff else ():
+        for level in range(0, max(1, len(row.text)), MOST):
+            old, new = (0, 0) if level else (row.old, row.new)
+            yield Row(row.kind, row.text[level : level + MOST], old, new)
