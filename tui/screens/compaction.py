@@ -15,8 +15,8 @@ from tui.inspector import compaction as lines
 from tui.inspector.keys import COMPACTIONS, STEER
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

@@ -14,8 +14,8 @@ from tui.inspector.bytes import Section
 from tui.inspector.keys import INSPECTOR
 from tui.look import one_line
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

@@ -13,8 +13,8 @@ from tui.inspector.bytes import ByteLine, Section, byte_line, byte_lines
 from tui.inspector.keys import BYTES
 from tui.look import spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

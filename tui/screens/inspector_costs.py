@@ -13,8 +13,8 @@ from tui.inspector import costs
 from tui.inspector.keys import COSTS
 from tui.look import one_line, wrapped
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

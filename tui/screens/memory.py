@@ -16,9 +16,8 @@ from tui.format import plural
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line
 from tui.screens.ask_text import AskText
-from tui.screens.inspector_list import LineList
 from tui.widgets.line import Line
-from tui.widgets.text_line import TextLine
+from tui.widgets.searched_list import SearchedList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -70,11 +69,9 @@ class MemoryScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="memory-head")
-        self.input = TextLine(placeholder="words", id="memory-input", compact=True)
-        self.input.display = False
-        yield self.input
-        self.list = LineList(self.look, id="memory-list")
-        yield self.list
+        self.searched = SearchedList(self.look, id="memory-list")
+        self.list = self.searched.list
+        yield self.searched
         yield Line(self._where, id="memory-where")
         yield Line(lambda width: hint_line(list(ACTIONS), width, self.look), id="memory-keys")
 
@@ -97,18 +94,18 @@ class MemoryScreen(Screen[None]):
         try:
             self.found = await self._ask(ListMemories(self._folder))
         except Exception as error:
-            self._say(str(error) or type(error).__name__)
+            self._instead(str(error) or type(error).__name__)
             return
         self._show()
 
     def _show(self) -> None:
-        words = self.input.value.casefold().split()
+        words = self.searched.words
         lines = self.found.lines if self.found else ()
         self.shown = tuple(line for line in lines if all(word in line.text.casefold() for word in words))
         if self.shown:
             self.list.show(len(self.shown), self._line, min(self.list.index, len(self.shown) - 1))
         else:
-            self._say("no line has these words" if lines else "Nothing is remembered yet. a adds a line.")
+            self._instead("no line has these words" if lines else "Nothing is remembered yet. a adds a line.")
         for line in self.query(Line):
             line.refresh()
 
@@ -131,9 +128,9 @@ class MemoryScreen(Screen[None]):
         path = self.found.paths.get(line.scope if line else "project", "") if self.found else ""
         return Text(f" {path}", style=self.look.roles.muted, no_wrap=True, overflow="ellipsis")
 
-    def _say(self, words: str) -> None:
+    def _instead(self, words: str) -> None:
         self.shown = ()
-        self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
+        self.searched.say(words)
 
     def _dress(self) -> None:
         self.list.look = self.look
@@ -149,17 +146,13 @@ class MemoryScreen(Screen[None]):
     def on_line_list_opened(self) -> None:
         self.action_edit()
 
-    def on_input_changed(self) -> None:
+    def on_searched_list_searched(self) -> None:
         self._show()
-
-    def on_input_submitted(self) -> None:
-        self.list.focus()
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
     def action_search(self) -> None:
-        self.input.display = True
-        self.input.focus()
+        self.searched.search()
 
     def action_edit(self) -> None:
         line = self.chosen
@@ -203,11 +196,9 @@ class MemoryScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Out of the search first, then out of the screen."""
-        if self.input.display:
-            self.input.value = ""
-            self.input.display = False
-            self.list.focus()
-        elif self._asking is not None:
+        if self.searched.end_search():
+            return
+        if self._asking is not None:
             self._asking = None
             self.query_one("#memory-head").refresh()
         else:

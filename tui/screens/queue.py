@@ -22,10 +22,10 @@ from tui.dialogs.question import ink
 from tui.format import plural
 from tui.look import spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
 from tui.screens.queue_lines import Row, row_line, rows
 from tui.transcript.look import Look as FullLook
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 from tui.widgets.shown_area import LONGEST
 
 if TYPE_CHECKING:

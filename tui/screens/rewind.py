@@ -15,8 +15,8 @@ from tui.actions import Action
 from tui.format import clock, plural
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

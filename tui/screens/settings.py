@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.screen import Screen
 
 import themes
@@ -19,12 +18,11 @@ from tui.editor import open_file
 from tui.format import plural
 from tui.look import clip, homely, one_line, spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
 from tui.screens.settings_changes import SettingChanges
 from tui.settings.lines import explain, list_line
 from tui.settings.rows import Entry, entries
 from tui.widgets.line import Line
-from tui.widgets.text_line import TextLine
+from tui.widgets.searched_list import SearchedList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -80,13 +78,10 @@ class SettingsScreen(SettingChanges, Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="settings-head")
-        self.input = TextLine(placeholder="words", id="settings-input", compact=True)
-        self.input.display = False
-        yield self.input
-        with Container(id="settings-body"):
-            self.list = LineList(self.look, id="settings-list")
-            yield self.list
-            yield Line(self._about, id="settings-about")
+        about = Line(self._about, id="settings-about")
+        self.searched = SearchedList(self.look, about, id="settings-list")
+        self.list = self.searched.list
+        yield self.searched
         yield Line(self._foot, id="settings-foot")
         yield Line(lambda width: hint_line(OFFERED, width, self.look), id="settings-keys")
 
@@ -124,7 +119,7 @@ class SettingsScreen(SettingChanges, Screen[None]):
         self._show()
 
     def _show(self) -> None:
-        words, chosen = self.input.value.casefold().split(), self.chosen
+        words, chosen = self.searched.words, self.chosen
         self.shown = tuple(entry for entry in self.all if entry.has(words))
         if self.shown:
             keys = [(entry.group, entry.key) for entry in self.shown]
@@ -137,7 +132,7 @@ class SettingsScreen(SettingChanges, Screen[None]):
     def _instead(self, words: str) -> None:
         """Words where the list would be."""
         self.shown = ()
-        self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
+        self.searched.say(words)
 
     def _line(self, index: int, width: int) -> Text:
         first = not index or self.shown[index - 1].group != self.shown[index].group
@@ -192,17 +187,13 @@ class SettingsScreen(SettingChanges, Screen[None]):
     def on_line_list_opened(self) -> None:
         self.action_edit()
 
-    def on_input_changed(self) -> None:
+    def on_searched_list_searched(self) -> None:
         self._show()
-
-    def on_input_submitted(self) -> None:
-        self.list.focus()
 
     # --- moving ------------------------------------------------------------------------------------------------------
 
     def action_search(self) -> None:
-        self.input.display = True
-        self.input.focus()
+        self.searched.search()
 
     def action_group(self, way: int) -> None:
         """To the first line of the next group, or of the one before; round and round."""
@@ -215,11 +206,7 @@ class SettingsScreen(SettingChanges, Screen[None]):
 
     def action_back(self) -> None:
         """Out of the search first, then out of the screen."""
-        if self.input.display:
-            self.input.value = ""
-            self.input.display = False
-            self.list.focus()
-        else:
+        if not self.searched.end_search():
             self.dismiss(None)
 
     def action_keys(self) -> None:
