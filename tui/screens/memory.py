@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from engine.commands import ChangeMemory
@@ -16,6 +15,7 @@ from tui.format import plural
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line
 from tui.screens.ask_text import AskText
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.line import Line
 from tui.widgets.searched_list import SearchedList
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import Memories, MemoryLine
-    from tui.look import Look
     from tui.slots import Ask
-    from tui.theming import Themed
 
 CHANGE, LEAVE = "Change", "Leave"
 ACTIONS: tuple[Action, ...] = (
@@ -42,7 +40,7 @@ WHOSE = {"project": "project", "user": "you"}
 HELP = "One line. Later sessions begin with it; the model reads it as data."
 
 
-class MemoryScreen(Screen[None]):
+class MemoryScreen(LinesScreen[None]):
     """``folder`` is that of the session; ``send`` hands commands to it. ``seq`` is its newest event: when it moves, the
     files are read again, for a change is over once the log has it."""
 
@@ -60,12 +58,11 @@ class MemoryScreen(Screen[None]):
         self._asking: MemoryLine | None = None
 
     @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
-
-    @property
     def chosen(self) -> MemoryLine | None:
         return self.shown[self.list.index] if self.shown else None
+
+    def offered(self) -> Sequence[Action]:
+        return ACTIONS
 
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="memory-head")
@@ -76,7 +73,6 @@ class MemoryScreen(Screen[None]):
         yield Line(lambda width: hint_line(list(ACTIONS), width, self.look), id="memory-keys")
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self.heard()
 
@@ -106,8 +102,7 @@ class MemoryScreen(Screen[None]):
             self.list.show(len(self.shown), self._line, min(self.list.index, len(self.shown) - 1))
         else:
             self._instead("no line has these words" if lines else "Nothing is remembered yet. a adds a line.")
-        for line in self.query(Line):
-            line.refresh()
+        self.refresh_lines()
 
     def _head(self, width: int) -> Text:
         roles = self.look.roles
@@ -130,20 +125,13 @@ class MemoryScreen(Screen[None]):
 
     def _instead(self, words: str) -> None:
         self.shown = ()
-        self.searched.say(words)
+        self.list.say(words)
 
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
-        for line in self.query(Line):
-            line.refresh()
-
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         self._asking = None
-        for line in self.query(Line):
-            line.refresh()
+        self.refresh_lines()
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_edit()
 
     def on_searched_list_searched(self) -> None:
@@ -203,8 +191,3 @@ class MemoryScreen(Screen[None]):
             self.query_one("#memory-head").refresh()
         else:
             self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, ACTIONS, self.look))

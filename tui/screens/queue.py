@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.text import Text
 from textual import events
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from engine.text import clean
@@ -22,6 +21,7 @@ from tui.dialogs.question import ink
 from tui.format import plural
 from tui.look import spread
 from tui.replay.keys import bound, hint_line
+from tui.screens.lines_screen import LinesScreen
 from tui.screens.queue_lines import Row, row_line, rows
 from tui.transcript.look import Look as FullLook
 from tui.widgets.line import Line
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from engine.state import TaskState
     from tui.arranging import Arranging
-    from tui.look import Look
-    from tui.theming import Themed
 
 CHANGE, LEAVE = "Change", "Leave"
 ACTIONS: tuple[Action, ...] = (
@@ -72,7 +70,7 @@ class SectionList(LineList):
             super()._go(index)
 
 
-class QueueScreen(Screen[None]):
+class QueueScreen(LinesScreen[None]):
     """``state``: the newest of the session. ``give`` puts a text into the composer of the screen below."""
 
     CSS_PATH = themes.stylesheet("queue")
@@ -92,10 +90,6 @@ class QueueScreen(Screen[None]):
         self._said = ""
 
     @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
-
-    @property
     def chosen(self) -> Row | None:
         row = self.rows[self.list.index] if self.rows else None
         return row if row and row.id else None
@@ -109,7 +103,6 @@ class QueueScreen(Screen[None]):
         yield Line(self._foot, id="queue-keys")
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         newest = self._arranging.items
         self._chosen = newest[-1].id if newest else ""
@@ -145,8 +138,7 @@ class QueueScreen(Screen[None]):
             self._read = text
             self.text.begin(parts(text))
         self.text.show(self.text.laid(self._lay, self.size, self.look), max(2, self.size.height // 3))
-        for line in self.query(Line):
-            line.refresh()
+        self.refresh_lines()
 
     def _lay(self, part: str) -> Laid:
         full = FullLook.of(self.app.theme_variables, self.look.signs)
@@ -168,26 +160,25 @@ class QueueScreen(Screen[None]):
             return Text(f" {self._said}", style=self.look.roles.warn)
         if self._editing:
             return Text(" F5 keeps the text   Esc leaves it as it was", style=self.look.roles.muted)
-        return hint_line(self._offered(), width, self.look)
+        return hint_line(self.offered(), width, self.look)
 
-    def _offered(self) -> list[Action]:
+    def offered(self) -> list[Action]:
         row = self.chosen
         if row is None:
             return [action for action in ACTIONS if action.group == LEAVE]
         kept = {"again", "read_on", "read_back", "back", "keys"}
         return [action for action in ACTIONS if row.waits or action.name in kept]
 
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
+    def dress(self) -> None:
+        super().dress()
         self._show_text()
 
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         row = self.chosen
         self._chosen = row.id if row else ""
         self._show_text()
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.run_worker(self.action_edit(), group="edit")
 
     # --- keys --------------------------------------------------------------------------------------------------------
@@ -236,11 +227,6 @@ class QueueScreen(Screen[None]):
     def action_back(self) -> None:
         if not self._editing:
             self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, ACTIONS, self.look))
 
     def _waiting(self) -> Row | None:
         """The chosen message while it waits; else a word that it does not. None while one is being edited: that key

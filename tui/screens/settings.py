@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from tui import preferences
@@ -18,6 +17,7 @@ from tui.editor import open_file
 from tui.format import plural
 from tui.look import clip, homely, one_line, spread
 from tui.replay.keys import bound, hint_line
+from tui.screens.lines_screen import LinesScreen
 from tui.screens.settings_changes import SettingChanges
 from tui.settings.lines import explain, list_line
 from tui.settings.rows import Entry, entries
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from engine.settings_shown import SettingsShown
     from tui.app import WorkbenchApp
-    from tui.look import Look
     from tui.slots import Ask
 
 CHANGE, LEAVE = "Change", "Leave"
@@ -47,7 +46,7 @@ OFFERED: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-class SettingsScreen(SettingChanges, Screen[None]):
+class SettingsScreen(SettingChanges, LinesScreen[None]):
     """``folder`` is the one they hold in; ``session``: what the open session has instead of some of them."""
 
     CSS_PATH = themes.stylesheet("settings")
@@ -69,12 +68,11 @@ class SettingsScreen(SettingChanges, Screen[None]):
         return cast("WorkbenchApp", self.app)
 
     @property
-    def look(self) -> Look:
-        return self.bench.look
-
-    @property
     def chosen(self) -> Entry | None:
         return self.shown[self.list.index] if self.shown else None
+
+    def offered(self) -> Sequence[Action]:
+        return OFFERED
 
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="settings-head")
@@ -86,7 +84,6 @@ class SettingsScreen(SettingChanges, Screen[None]):
         yield Line(lambda width: hint_line(OFFERED, width, self.look), id="settings-keys")
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self._instead("reading")
         self.action_reload()
@@ -127,12 +124,12 @@ class SettingsScreen(SettingChanges, Screen[None]):
             self.list.show(len(self.shown), self._line, keys.index(same) if same in keys else 0)
         else:
             self._instead("no setting has these words" if self.all else "reading")
-        self._refresh()
+        self.refresh_lines()
 
     def _instead(self, words: str) -> None:
         """Words where the list would be."""
         self.shown = ()
-        self.searched.say(words)
+        self.list.say(words)
 
     def _line(self, index: int, width: int) -> Text:
         first = not index or self.shown[index - 1].group != self.shown[index].group
@@ -171,20 +168,11 @@ class SettingsScreen(SettingChanges, Screen[None]):
         if words and (warn or not foot.display):
             self.bench.say(words, warn)
 
-    def _refresh(self) -> None:
-        for line in self.query(Line):
-            line.refresh()
-
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
-        self._refresh()
-
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         self._said = ("", False)
-        self._refresh()
+        self.refresh_lines()
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_edit()
 
     def on_searched_list_searched(self) -> None:
@@ -208,11 +196,6 @@ class SettingsScreen(SettingChanges, Screen[None]):
         """Out of the search first, then out of the screen."""
         if not self.searched.end_search():
             self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, OFFERED, self.look))
 
     def action_open(self) -> None:
         """The file the chosen line stands in, else the person's own, in their editor; then it is read again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.message import Message
@@ -10,7 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 import themes
-from tui.look import Look, one_line
+from tui.look import Look
 from tui.widgets.line_list import LineList
 from tui.widgets.text_line import TextLine
 
@@ -54,10 +53,6 @@ class SearchedList(Vertical):
             self._input.display = False
             self.list.focus()
         return searching
-
-    def say(self, words: str) -> None:
-        """Words where the lines would be."""
-        self.list.show(1, lambda index, width: Text(f"  {one_line(words)}", style=self.list.look.roles.muted))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
