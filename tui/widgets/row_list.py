@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+import themes
 from tui.look import Look, clip
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 class RowList(ScrollView, can_focus=True):
     """``index`` is the row the keys are for, ``length`` how many there are, ``tall`` how many lines each has."""
 
+    DEFAULT_CSS = themes.stylesheet("row_list").read_text(encoding="utf-8")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("down,j", "move(1)", "Down", show=False),
