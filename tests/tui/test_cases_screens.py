@@ -71,6 +71,10 @@ async def test_a_message_of_a_megabyte_is_read_in_parts_and_laid_out_once(tmp_pa
         await bench.until(lambda: "part 1 of" in bench.screen_text(), "the end of the part")
         await bench.pilot.press("space")
         await bench.until(lambda: shown.text.hidden[0] == 0 and "part" not in bench.screen_text(), "the next part")
+        await bench.pilot.press("b")
+        await bench.until(lambda: "part 1 of" in bench.screen_text(), "back to the end of the part before")
+        await bench.pilot.press("space")
+        await bench.until(lambda: shown.text.hidden[0] == 0 and "part" not in bench.screen_text(), "on again")
         await bench.pilot.press("c", "escape")
         await bench.until(lambda: bench.app.screen is bench.app.bench, "back")
         assert bench.app.bench.composer.text == MEGABYTE

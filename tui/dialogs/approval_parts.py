@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui.dialogs.exact import ALONE, Within
 from tui.dialogs.parts import MOST, parts
-from tui.diff import Row, parse
+from tui.diff import Frame, Row, parse
 
 if TYPE_CHECKING:
     from engine.events import ApprovalRequested
 
 ROWS = 1_000
 """Rows of a diff in a part."""
+
+FRAME = Frame()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +27,19 @@ class Part:
     subject: str | None = None
     within: Within = ALONE
     rows: tuple[Row, ...] = ()
+    frame: Frame = FRAME
 
 
 def approval_parts(request: ApprovalRequested) -> tuple[Part, ...]:
     """All of it in order; one part for what is not long."""
     found = list(_subjects(request.subject))
-    rows = list(_rows(request.diff))
-    if rows:
-        found[-1] = replace(found[-1], rows=rows.pop(0))
-    return (*found, *(Part(rows=some) for some in rows))
+    if request.diff:
+        rows = parse(request.diff)
+        frame = Frame.of(rows)
+        first, *rest = _groups(rows) or [()]
+        found[-1] = replace(found[-1], rows=first, frame=frame)
+        found += [Part(rows=some, frame=frame) for some in rest]
+    return tuple(found)
 
 
 def _subjects(text: str) -> Iterator[Part]:
@@ -49,23 +55,26 @@ def _subjects(text: str) -> Iterator[Part]:
         begun = not piece.endswith("\n")
 
 
-def _rows(diff: str) -> Iterator[tuple[Row, ...]]:
+def _groups(rows: Sequence[Row]) -> list[tuple[Row, ...]]:
     """Rows for each part, after the name of the file they are of."""
+    groups: list[tuple[Row, ...]] = []
     some: list[Row] = []
     name, size = None, 0
-    for row in _cut(diff):
+    for row in _cut(rows):
         if len(some) >= ROWS or (size and size + len(row.text) > MOST):
-            yield tuple(some)
+            groups.append(tuple(some))
             some, size = [name] if name and row.kind != "file" else [], 0
         some.append(row)
         name, size = row if row.kind == "file" else name, size + len(row.text)
-    if some:
-        yield tuple(some)
+    return [*groups, tuple(some)] if some else groups
 
 
-def _cut(diff: str) -> Iterator[Row]:
-    """The rows of a diff, those that are very long in several; only the first of them has a number."""
-    for row in parse(diff) if diff else ():
-        for level in range(0, max(1, len(row.text)), MOST):
+def _cut(rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows, those that are very long in several; only the first of these has a number."""
+    for row in rows:
+        if len(row.text) <= MOST:
+            yield row
+            continue
+        for level in range(0, len(row.text), MOST):
             old, new = (0, 0) if level else (row.old, row.new)
             yield Row(row.kind, row.text[level : level + MOST], old, new)

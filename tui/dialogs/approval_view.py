@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tui.dialogs.exact import Ink, concerns, exact_lines, flowing
 from tui.dialogs.parts import shortened
-from tui.diff import parse, row_lines, stat_text
+from tui.diff import row_lines, stat_text
 from tui.look import homely, one_line, spread
 from tui.transcript.look import UNDERLINE, Look
 
@@ -74,7 +74,7 @@ def what(request: ApprovalRequested, part: Part, width: int, look: Look) -> Line
         lines = [[Segment(" " * INDENT), *line] for line in exact]
     if part.rows:
         lines += [[]] if lines else []
-        lines += row_lines(part.rows, parse(request.diff), width, look)
+        lines += row_lines(part.rows, part.frame, width, look)
     return lines
 
 
