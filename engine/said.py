@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
+from engine.claim import Claim
 from engine.keepsake import keep, recall
 from engine.memory.checks import is_secret
 
@@ -45,16 +46,17 @@ class Said:
     def __init__(self, state: Path, folder: Path) -> None:
         self._lines, self._drafts, self._lock = state / "said.jsonl", state / "drafts.json", state / "said.lock"
         self._folder = str(folder)
+        self._claim = Claim(state / "drafts.lock", self._folder)
 
     def load(self) -> Recalled:
-        """What there is; damaged lines are passed over."""
+        """What there is; damaged lines are passed over. A draft that another app is still at work on is not offered."""
         here: deque[str] = deque(maxlen=MOST)
         elsewhere: deque[str] = deque(maxlen=MOST)
         for line in self._read().splitlines():
             folder, text = _parsed(line)
             if text:
                 (here if folder == self._folder else elsewhere).append(text)
-        draft = recall(self._drafts).get(self._folder)
+        draft = recall(self._drafts).get(self._folder) if self._claim.held() else ""
         return Recalled(tuple(here), tuple(elsewhere), draft if isinstance(draft, str) else "")
 
     def add(self, text: str) -> bool:
@@ -87,6 +89,12 @@ class Said:
                 del drafts[self._folder]
             if drafts != before:
                 keep(self._drafts, dict(list(drafts.items())[-MOST_DRAFTS:]))
+
+    def keep_typed(self, text: str, taken: str) -> None:
+        """`keep_draft` while it is being typed, lest the app be killed. Where several are open in this folder only the
+        first of them does that: they would take turns in wiping out what the others kept."""
+        if self._claim.held():
+            self.keep_draft(text, taken)
 
     # --- files -------------------------------------------------------------------------------------------------------
 

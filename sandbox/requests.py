@@ -66,7 +66,8 @@ class Requests:
         return None
 
     def only_reads(self, op: RunCommand | RunArgv) -> bool:
-        """Whether a command changes nothing, as far as its line tells."""
+        """Whether a command changes nothing, as far as its line tells. Nobody may decide by this later: what a line
+        does hangs on files too, and they may be others by then, so that the gate classifies anew."""
         from sandbox.classify import classify
 
         return classify(self.line(op), workspace=self.policy.workspace, cwd=op.cwd).risk is Risk.LOW

@@ -42,6 +42,19 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """What all rows of a diff share: whether they are of one file, and how many digits their line numbers have."""
+
+    alone: bool = False
+    columns: int = 2
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Frame:
+        numbers = max((max(row.old, row.new) for row in rows if row.kind != "gap"), default=0)
+        return cls(sum(row.kind == "file" for row in rows) == 1, max(2, len(str(numbers))))
+
+
+@dataclass(frozen=True, slots=True)
 class _Drawn:
     """A row with its colours."""
 
@@ -144,17 +157,18 @@ def diff_lines(diff: str, width: int, look: Look, limit: int = 2_000, whole: boo
     """The lines of a diff in ``width`` cells, with all of its context when ``whole``, and how many rows were left out
     beyond ``limit``."""
     rows = parse(diff, whole)
-    drawn = _coloured(rows[:limit], look)
-    if sum(row.kind == "file" for row in rows) == 1:
+    return row_lines(rows[:limit], Frame.of(rows), width, look), max(0, len(rows) - limit)
+
+
+def row_lines(rows: Sequence[Row], frame: Frame, width: int, look: Look) -> Lines:
+    """The lines of some of the rows of a diff."""
+    drawn = _coloured(rows, look)
+    if frame.alone:
         # The name of the only file is said by whoever shows its diff.
         drawn = [one for one in drawn if one.row.kind != "file"]
-    numbers = max((max(row.old, row.new) for row in rows if row.kind != "gap"), default=0)
-    columns = max(2, len(str(numbers)))
     if width >= SPLIT_WIDTH:
-        lines = _split(drawn, width, columns, look)
-    else:
-        lines = [line for one in drawn for line in _unified(one, width, columns, look)]
-    return lines, max(0, len(rows) - limit)
+        return _split(drawn, width, frame.columns, look)
+    return [line for one in drawn for line in _unified(one, width, frame.columns, look)]
 
 
 def _coloured(rows: Sequence[Row], look: Look) -> list[_Drawn]:

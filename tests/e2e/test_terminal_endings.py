@@ -4,6 +4,7 @@ and gone on with."""
 from __future__ import annotations
 
 import signal
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,3 +61,32 @@ def test_nothing_outlives_it_and_the_session_goes_on(end: str, tmp_path: Path) -
     assert [result.status for result in results] == ["cancelled"], "said as it was: cut short, not refused"
     assert "side effects" in results[0].text
     assert not marked.alive(), "it was not run again"
+
+
+def test_a_draft_outlives_an_app_that_is_killed(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    model, drafts = desk.script(turn(text="hello")), desk.home.state / "drafts.json"
+
+    def kept() -> str:
+        return drafts.read_text() if drafts.exists() else ""
+
+    with desk.open("--model", model) as term:
+        term.wait_for("say what should be done")
+        term.send("half a thought, 你好")
+        term.wait_for(lambda: "half a thought" in kept())
+        assert stat.S_IMODE(drafts.stat().st_mode) == 0o600
+        with desk.open("--model", model) as other:
+            other.wait_for("say what should be done")
+            other.say("Hello?")
+            other.wait_for("hello")
+            assert "half a thought" not in other.text, "somebody is at work on it"
+            other.keys("ctrl+q")
+            assert other.exit_code() == 0
+        term.kill(signal.SIGKILL)
+        assert term.exit_code() == -signal.SIGKILL
+    with desk.open("--model", model) as term:
+        term.wait_for("half a thought, 你好")
+        term.wait_for("Ctrl+C clears it")
+        term.keys("enter")
+        term.wait_for("hello")
+        term.wait_for(lambda: "half a thought" not in kept())

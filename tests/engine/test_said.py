@@ -112,3 +112,28 @@ def test_a_draft_stays_until_its_app_leaves_without_one(tmp_path: Path) -> None:
         Said(tmp_path, Path(f"/src/{number}")).keep_draft("x")
     assert len(json.loads((tmp_path / "drafts.json").read_text())) == said.MOST_DRAFTS
     assert Said(tmp_path, Path("/src/29")).load().draft == "x"
+
+
+def load_elsewhere(state: Path) -> str:
+    kept = Said(state, SHOP)
+    draft = kept.load().draft
+    kept.keep_typed("theirs", draft)
+    return draft
+
+
+def test_a_draft_somebody_is_at_work_on_is_for_no_other_app(tmp_path: Path) -> None:
+    kept = Said(tmp_path, SHOP)
+    assert kept.load().draft == ""
+    kept.keep_typed("half", "")
+    with ProcessPoolExecutor(1, get_context("spawn")) as app:
+        assert app.submit(load_elsewhere, tmp_path).result() == ""
+        assert kept.load().draft == "half"
+        del kept
+        assert app.submit(load_elsewhere, tmp_path).result() == "half"
+    assert Said(tmp_path, SHOP).load().draft == "theirs"
+
+
+def test_where_nothing_can_be_locked_nobody_is_in_the_way(tmp_path: Path) -> None:
+    Said(tmp_path, SHOP).keep_draft("half")
+    (tmp_path / "drafts.lock").mkdir()
+    assert Said(tmp_path, SHOP).load().draft == "half"

@@ -43,11 +43,11 @@ def test_parts_are_the_whole_text_in_order_and_none_is_long(text: str, most: int
 
 
 def test_parts_are_gone_through_round_and_round() -> None:
-    assert Parts("short").place == "" and not Parts("short").read_on()
-    long = Parts("x" * (2 * MOST + 1))
-    places = [long.place for _ in range(4) if long.read_on()]
+    assert Parts(["short"]).place == "" and not Parts(["short"]).turn(1)
+    long = Parts(parts("x" * (2 * MOST + 1)))
+    places = [long.place for _ in range(4) if long.turn(1)]
     assert places == ["part 2 of 3", "part 3 of 3", "part 1 of 3", "part 2 of 3"]
-    assert long.go(-1) and long.text == "x"
+    assert long.go(-1) and long.now == "x" and long.last and long.turn(1) and long.first
 
 
 # --- the queue --------------------------------------------------------------------------------------------------------
@@ -71,6 +71,10 @@ async def test_a_message_of_a_megabyte_is_read_in_parts_and_laid_out_once(tmp_pa
         await bench.until(lambda: "part 1 of" in bench.screen_text(), "the end of the part")
         await bench.pilot.press("space")
         await bench.until(lambda: shown.text.hidden[0] == 0 and "part" not in bench.screen_text(), "the next part")
+        await bench.pilot.press("b")
+        await bench.until(lambda: "part 1 of" in bench.screen_text(), "back to the end of the part before")
+        await bench.pilot.press("space")
+        await bench.until(lambda: shown.text.hidden[0] == 0 and "part" not in bench.screen_text(), "on again")
         await bench.pilot.press("c", "escape")
         await bench.until(lambda: bench.app.screen is bench.app.bench, "back")
         assert bench.app.bench.composer.text == MEGABYTE

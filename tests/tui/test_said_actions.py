@@ -110,6 +110,30 @@ async def test_a_draft_not_sent_survives_quitting_once(tmp_path: Path) -> None:
         assert bench.app.bench.composer.text == ""
 
 
+async def test_a_draft_is_kept_once_typing_pauses_and_no_timer_stays(tmp_path: Path) -> None:
+    async with workbench(tmp_path, real=True) as bench:
+        await ready(bench)
+        await bench.pilot.press(*"half a", "shift+enter", *"thought")
+        kept = Said(tmp_path / "data" / "state", tmp_path)
+        await bench.until(lambda: kept.load().draft == "half a\nthought", "kept")
+        assert bench.app.bench.composer._pause is None
+        await bench.pilot.press("enter")
+        await bench.until(lambda: kept.load().draft == "", "sent, and no draft any more")
+
+
+async def test_what_is_searched_for_is_no_draft(tmp_path: Path) -> None:
+    async with workbench(tmp_path, real=True) as bench:
+        await ready(bench)
+        await bench.pilot.press(*"mine")
+        await bench.pilot.press("ctrl+r", *" and words")
+        await bench.until(lambda: bench.app.bench.composer._pause is None, "a pause")
+        await bench.app.bench.keeping.settled()
+        kept = Said(tmp_path / "data" / "state", tmp_path)
+        assert kept.load().draft == ""
+        await bench.pilot.press("escape")
+        await bench.until(lambda: kept.load().draft == "mine", "kept")
+
+
 async def test_what_is_being_typed_is_not_replaced_by_an_old_draft(tmp_path: Path) -> None:
     Said(tmp_path / "data" / "state", tmp_path).keep_draft("old")
     async with workbench(tmp_path, real=True) as bench:

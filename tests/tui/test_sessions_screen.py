@@ -197,13 +197,13 @@ async def test_thousands_of_rows_cost_what_a_screenful_costs(tmp_path: Path) -> 
         await replay.until(lambda: "session 0" in replay.text(), "the first")
         drawn: list[int] = []
         screen = replay.sessions
-        original = screen.list._line
+        original = screen.list.line
 
         def counted(index: int, part: int, width: int) -> Any:
             drawn.append(index)
             return original(index, part, width)
 
-        screen.list._line = counted  # type: ignore[method-assign]
+        screen.list.line = counted  # type: ignore[method-assign]
         await replay.press("end")
         await replay.until(lambda: "session 4999" in replay.text(), "the last")
         drawn.clear()

@@ -16,11 +16,15 @@ import themes
 from engine.commands import Decide
 from engine.text import visible
 from tui.dialogs import approval_view as view
-from tui.dialogs.considered import Considered
+from tui.dialogs.approval_parts import approval_parts
 from tui.dialogs.entry import Entry
+from tui.dialogs.grace import NEVER
 from tui.dialogs.lines import Lines
+from tui.dialogs.long_text import LongText, out_of_sight
+from tui.dialogs.pages import Pages
 from tui.dialogs.place import Place, placed, titled
 from tui.dialogs.rule import RulePanel
+from tui.dialogs.typed_in import TypedIn
 from tui.look import one_line
 from tui.widgets.shown_area import LONGEST
 
@@ -29,10 +33,9 @@ if TYPE_CHECKING:
     from engine.queries import RuleTrial
 
 Choice = Literal["once", "session", "rule", "deny", "edit"]
-NEVER = float("-inf")
 
 
-class ApprovalDialog(Considered[Decide | None]):
+class ApprovalDialog(LongText[Decide | None], TypedIn[Decide | None]):
     """Dismisses with the decision, bound to the digest shown; None when it is put aside or settled elsewhere.
 
     ``position`` of ``total`` requests that came together; ``whose`` names the session, where several could ask.
@@ -48,13 +51,6 @@ class ApprovalDialog(Considered[Decide | None]):
         Binding("n", "deny", "Deny"),
         Binding("d", "reason", "Deny and say why"),
         Binding("e", "edit", "Edit the command, then run it"),
-        Binding("v,tab", "read_on", "Read on"),
-        Binding("up,k", "scroll('up')", "Scroll", show=False),
-        Binding("down,j", "scroll('down')", "Scroll", show=False),
-        Binding("pageup", "scroll('page_up')", "Scroll", show=False),
-        Binding("pagedown", "scroll('page_down')", "Scroll", show=False),
-        Binding("home", "scroll('home')", "Scroll", show=False),
-        Binding("end", "scroll('end')", "Scroll", show=False),
         Binding("escape", "later", "Later: it keeps waiting"),
     ]
 
@@ -78,14 +74,14 @@ class ApprovalDialog(Considered[Decide | None]):
         self._deadline = clock() + view.time_left(request)
         self._said = ""
         self._confirming = False
-        self._settled = False
         self._place = Place()
-        self._sub: Vertical | None = None
+        self.pages = Pages(self.dress, id="approval-what")
+        self.pages.begin(approval_parts(request))
 
     def compose(self) -> ComposeResult:
         with Vertical(id="approval"):
             yield Static(id="approval-head")
-            yield Lines(id="approval-what")
+            yield self.pages
             yield Static(id="approval-more")
             yield Lines(id="approval-facts")
             yield Static(id="approval-keys")
@@ -95,37 +91,32 @@ class ApprovalDialog(Considered[Decide | None]):
         box = self.query_one("#approval")
         box.border_title = titled(self._title, self._whose)
         box.set_class(self.request.risk == "high", "-high")
-        self._arrange()
+        self.dress()
         self.set_interval(1.0, self._tick)
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
-    def dress(self) -> None:
-        self._arrange()
-
     def on_resize(self) -> None:
-        self._arrange()
+        self.dress()
 
     def on_rule_panel_changed(self) -> None:
-        self._arrange()
+        self.dress()
 
     def on_text_area_changed(self) -> None:
-        self._arrange()
+        self.dress()
 
-    def on_lines_moved(self) -> None:
-        self._draw_more()
-
-    def _arrange(self) -> None:
+    def dress(self) -> None:
         """Draw everything for the room there is; nothing before there is something, or when all is gone again."""
         if not self.query("#approval-foot"):
             return
         request, look, size = self.request, self.look(), self.app.size
         empty = placed(size, 0, 0, 0, 0, wide=bool(request.diff))
         width = empty.inner
-        what = view.what(request, width - 1, look)
+        what = self.pages.laid(lambda part: view.what(request, part, width - 1, look), width, look)
         facts = view.facts(request, width - 1, look, "" if empty.framed else self._whose)
-        keys = [] if self._sub else view.keys(request, width, look)
-        place = placed(size, len(what), len(facts), len(keys), self._sub_rows(), wide=bool(request.diff))
+        keys = [] if self.panel else view.keys(request, width, look)
+        rows = max(len(what), size.height) if self.pages.parts.place else len(what)
+        place = placed(size, rows, len(facts), len(keys), self._panel_rows(), wide=bool(request.diff))
         self._place = place
         box = self.query_one("#approval")
         box.styles.width = place.width
@@ -134,7 +125,7 @@ class ApprovalDialog(Considered[Decide | None]):
         if not place.facts:
             what, facts = [*what, [], *facts], []
         self.query_one("#approval-head", Static).update(view.head(request, width, look))
-        self.query_one("#approval-what", Lines).show(what, place.what)
+        self.pages.show(what, place.what)
         shown = self.query_one("#approval-facts", Lines)
         shown.display = bool(facts)
         shown.show(facts, place.facts)
@@ -142,22 +133,22 @@ class ApprovalDialog(Considered[Decide | None]):
         choices.display = bool(keys)
         choices.update(Text("\n").join(keys))
         self._draw_foot()
-        self.call_after_refresh(self._draw_more)
+        self.call_after_refresh(self.draw_more)
 
-    def _draw_more(self) -> None:
+    def draw_more(self) -> None:
         if not self.query("#approval-more"):
             return
-        above, below = self.query_one("#approval-what", Lines).hidden
         more = self.query_one("#approval-more", Static)
-        more.display = bool(above or below) and self._place.more
+        words = out_of_sight(self.pages, self._place.inner, self.look())
+        more.display = bool(words) and self._place.more
         if more.display:
-            more.update(view.out_of_sight(above, below, self._place.inner, self.look()))
+            more.update(words)
 
     def _draw_foot(self) -> None:
         left = self._deadline - self._clock()
         self.query_one("#approval-foot", Static).update(
             view.countdown(
-                left, self._place.inner, self.look(), self._said, "Esc returns" if self._sub else "Esc later"
+                left, self._place.inner, self.look(), self._said, "Esc returns" if self.panel else "Esc later"
             )
         )
 
@@ -178,11 +169,8 @@ class ApprovalDialog(Considered[Decide | None]):
         self.say("Enter approves nothing; y does" if key == "enter" else "")
 
     def _decide(self, choice: Choice, *, reason: str = "", rule: str = "", command: str = "") -> None:
-        if self._settled:
-            return
-        self._settled = True
         request = self.request
-        self.dismiss(Decide(request.session, request.id, request.digest, choice, reason, rule, command))
+        self.settle(Decide(request.session, request.id, request.digest, choice, reason, rule, command))
 
     def action_once(self) -> None:
         self._decide("once")
@@ -202,6 +190,9 @@ class ApprovalDialog(Considered[Decide | None]):
     async def action_always(self) -> None:
         if not self.request.rule:
             self.say("no rule can cover this; y allows it once")
+            return
+        if len(self.request.rule) > LONGEST:
+            self.say("the rule is too long to be shown; y allows it once")
             return
         panel = RulePanel(self.request.rule, self.request.risk == "high", self._try, self.look())
         await self._open(panel, panel.entry)
@@ -224,49 +215,31 @@ class ApprovalDialog(Considered[Decide | None]):
         """Leave it waiting: the pane of approvals has it, and the time to answer runs on."""
         self.put_aside("It still waits for you.")
 
-    def action_read_on(self) -> None:
-        self.query_one("#approval-what", Lines).read_on()
-
-    def action_scroll(self, how: str) -> None:
-        getattr(self.query_one("#approval-what", Lines), f"scroll_{how}")(animate=False)
-
     # --- a text typed into it ----------------------------------------------------------------------------------------
 
-    def _sub_rows(self) -> int:
-        sub = self._sub
-        if sub is None:
+    def _panel_rows(self) -> int:
+        panel = self.panel
+        if panel is None:
             return 0
-        if isinstance(sub, RulePanel):
-            return sub.rows if sub.is_mounted else 3
-        entries = sub.query(Entry)
+        if isinstance(panel, RulePanel):
+            return panel.rows if panel.is_mounted else 3
+        entries = panel.query(Entry)
         return 1 + (min(8, entries.first().wrapped_document.height) if entries else 1)
 
     async def _open(self, panel: Vertical, entry: Entry) -> None:
         self._confirming = False
-        self._sub = panel
-        self.say("")
-        await self.query_one("#approval").mount(panel, before="#approval-keys")
-        self.set_focus(entry)
-        self._arrange()
+        await self.open_panel(panel, entry, self.query_one("#approval-keys"))
 
     def on_entry_left(self, event: Entry.Left) -> None:
-        """Back to the choices. The text goes once it is out of sight: one that is gone cannot be painted any more."""
         event.stop()
-        if (sub := self._sub) is not None:
-            self._sub = None
-            self.set_focus(None)
-            sub.display = False
-            self.call_after_refresh(sub.remove)
-            self.grace.shown()
-            self._arrange()
+        self.close_panel()
 
     def on_entry_done(self, event: Entry.Done) -> None:
         event.stop()
         text = event.text.strip()
-        sub = self._sub
-        if sub is None:
+        if self.panel is None:
             return
-        if sub.has_class("-reason"):
+        if self.panel.has_class("-reason"):
             self._decide("deny", reason=text)
         elif not text:
             self.say("an empty command runs nothing; Esc returns")

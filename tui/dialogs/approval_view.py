@@ -11,18 +11,19 @@ from rich.style import Style
 from rich.text import Text
 
 from tui.dialogs.exact import Ink, concerns, exact_lines, flowing
-from tui.diff import diff_lines, stat_text
+from tui.dialogs.parts import shortened
+from tui.diff import row_lines, stat_text
 from tui.look import homely, one_line, spread
 from tui.transcript.look import UNDERLINE, Look
 
 if TYPE_CHECKING:
     from engine.events import ApprovalRequested
+    from tui.dialogs.approval_parts import Part
 
 Lines = list[list[Segment]]
 
 LABEL = 9
 INDENT = 2
-DIFF_ROWS = 20_000
 HURRY = 30
 """Seconds left from which the countdown is a warning."""
 
@@ -65,18 +66,15 @@ def head(request: ApprovalRequested, width: int, look: Look) -> Text:
     return spread(left, risk_word(request.risk, look), width, look.signs.ellipsis)
 
 
-def what(request: ApprovalRequested, width: int, look: Look) -> Lines:
-    """What runs, exactly and whole; for an edit the path and the diff."""
-    drawn = ink(look)
-    lines: Lines = [
-        [Segment(" " * INDENT), *line]
-        for line in exact_lines(request.subject, width - INDENT, drawn, look.roles.muted, request.spots)
-    ]
-    if request.diff:
-        shown, hidden = diff_lines(request.diff, width, look, DIFF_ROWS)
-        lines += [[], *shown]
-        if hidden:
-            lines.append([Segment(f"{look.signs.more} {hidden:,} more lines of the diff", look.roles.warn)])
+def what(request: ApprovalRequested, part: Part, width: int, look: Look) -> Lines:
+    """What runs, exactly; for an edit the path and the diff."""
+    lines: Lines = []
+    if part.subject is not None:
+        exact = exact_lines(part.subject, width - INDENT, ink(look), look.roles.muted, request.spots, part.within)
+        lines = [[Segment(" " * INDENT), *line] for line in exact]
+    if part.rows:
+        lines += [[]] if lines else []
+        lines += row_lines(part.rows, part.frame, width, look)
     return lines
 
 
@@ -99,7 +97,7 @@ def facts(request: ApprovalRequested, width: int, look: Look, whose: str = "") -
     lines: Lines = []
     before = ""
     for label, words, style in said:
-        for number, line in enumerate(flowing(words, max(8, width - LABEL), style)):
+        for number, line in enumerate(flowing(shortened(words), max(8, width - LABEL), style)):
             shown = "" if number or label == before else label
             lines.append([Segment(f"{shown:<{LABEL}}", roles.muted), *line])
         before = label
@@ -159,15 +157,6 @@ def countdown(left: float, width: int, look: Look, said: str = "", escape: str =
         return Text(f"{clock} deny"[: max(0, width)], style)
     right = Text(escape, look.roles.muted) if len(words) + len(escape) + 2 < width else Text()
     return spread(Text(words, style), right, width, look.signs.ellipsis)
-
-
-def out_of_sight(above: int, below: int, width: int, look: Look, place: str = "") -> Text:
-    """How much there is to scroll to; ``place``: the part that is laid out, where there are several."""
-    parts = [f"{below:,} more below"] if below else []
-    parts += [f"{above:,} above"] if above else []
-    parts += [place] if place else []
-    text = Text(f"{look.signs.more} {', '.join(parts)}", look.roles.warn)
-    return spread(text, Text("v reads on", look.roles.muted), width, look.signs.ellipsis)
 
 
 def time_left(request: ApprovalRequested, now: datetime | None = None) -> float:

@@ -32,10 +32,17 @@ class Considered(ModalScreen[Result]):
         super().__init__()
         self.grace = Grace(clock, typed_at)
         self._over: Timer | None = None
+        self._settled = False
 
     def say(self, words: str) -> None:
         """Show a word to the person where they look; '' takes it away."""
         raise NotImplementedError
+
+    def settle(self, result: Result) -> None:
+        """Close with the person's answer; the first one counts."""
+        if not self._settled:
+            self._settled = True
+            self.dismiss(result)
 
     def put_aside(self, words: str) -> None:
         """Close without an answer, and say on the screen below that it waits."""

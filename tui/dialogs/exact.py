@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from rich.segment import Segment
@@ -36,6 +37,20 @@ class Ink:
     marked: Style = Style(underline=True)
     odd: Style = Style(reverse=True)
     ascii: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Where a text stands in a longer one: characters and lines before it, the lines of all, and whether its first line
+    began before it."""
+
+    start: int = 0
+    line: int = 0
+    lines: int = 1
+    begun: bool = False
+
+
+ALONE = Within()
 
 
 def sign_for(char: str, ascii: bool = False) -> str:
@@ -86,20 +101,24 @@ def _pieces(length: int, spots: Sequence[tuple[int, int]], base: int) -> Iterato
 
 
 def exact_lines(
-    text: str, width: int, ink: Ink, number: Style, spots: Sequence[tuple[int, int]] = ()
+    text: str, width: int, ink: Ink, number: Style, spots: Sequence[tuple[int, int]] = (), within: Within = ALONE
 ) -> list[list[Segment]]:
     """The whole text in lines of ``width`` cells, cut hard. Where it has several lines each has its number, so that
-    a line that goes on cannot be taken for a new one."""
+    a line that goes on cannot be taken for a new one. ``spots`` count from the beginning of what it stands in."""
     source = text.split("\n")
-    gutter = len(str(len(source))) + 2 if len(source) > 1 else 0
+    total = max(within.lines, len(source))
+    gutter = len(str(total)) + 2 if total > 1 else 0
     lines: list[list[Segment]] = []
-    base = 0
-    for count, line in enumerate(source, 1):
+    base, end = within.start, within.start + len(text)
+    spots = [spot for spot in spots if spot[0] < end and spot[1] > base]
+    for count, line in enumerate(source, within.line + 1):
+        begun = within.begun and count == within.line + 1
         near = [spot for spot in spots if spot[0] < base + len(line) and spot[1] > base]
         cut = _cut(exact_spans(line, ink, near, base), max(1, width - gutter))
         for level, segments in enumerate(cut):
             if gutter:
-                segments.insert(0, Segment(f"{count if level == 0 else '':>{gutter - 2}}  ", number))
+                shown = "" if level or begun else count
+                segments.insert(0, Segment(f"{shown:>{gutter - 2}}  ", number))
             lines.append(segments)
         base += len(line) + 1
     return lines
@@ -126,10 +145,11 @@ def flowing(text: str, width: int, ink: Ink) -> list[list[Segment]]:
 # --- what deceives ---------------------------------------------------------------------------------------------------
 
 
-def concerns(text: str) -> list[str]:
+@lru_cache(maxsize=1)
+def concerns(text: str) -> tuple[str, ...]:
     """What about ``text`` does not read as it runs, in words; nothing for plain text."""
     if text.isascii() and text.replace("\n", "").isprintable():
-        return []
+        return ()
     chars = set(text) - {"\n"}
     odd = sorted(char for char in chars if is_odd(char))
     found = []
@@ -144,7 +164,7 @@ def concerns(text: str) -> list[str]:
         found.append(f"letters of another alphabet that look like Latin ones: {twins}")
     if likes := _first(_like_ascii(text)):
         found.append(f"signs that look like others: {likes}")
-    return found
+    return tuple(found)
 
 
 def _codes(chars: Sequence[str]) -> str:
@@ -159,8 +179,7 @@ def _first(words: Iterable[str]) -> str:
 
 def _mixed(text: str) -> Iterator[str]:
     """Words that mix Latin letters with look-alikes, or consist of look-alikes alone."""
-    for found in _WORD.finditer(text):
-        word = found.group()
+    for word in dict.fromkeys(_WORD.findall(text)):
         if word.isascii():
             continue
         strange = [char for char in word if unicodedata.name(char, "").startswith(_TWIN_SCRIPTS)]
@@ -171,7 +190,7 @@ def _mixed(text: str) -> Iterator[str]:
 
 
 def _like_ascii(text: str) -> Iterator[str]:
-    for char in text:
+    for char in dict.fromkeys(text):
         if char.isascii() or not char.isprintable():
             continue
         like = _LIKE_ASCII.get(char) or unicodedata.normalize("NFKC", char)

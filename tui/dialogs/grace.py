@@ -10,13 +10,14 @@ READ = 0.5
 PAUSE = 1.0
 """Seconds without a key before one is taken as meant for the dialog."""
 
-_NEVER = float("-inf")
+NEVER = float("-inf")
+"""A time at which no key was pressed."""
 
 
 class Grace:
     """``typed_at``: when a key was pressed last before the dialog came, by ``clock``."""
 
-    def __init__(self, clock: Callable[[], float], typed_at: float = _NEVER) -> None:
+    def __init__(self, clock: Callable[[], float], typed_at: float = NEVER) -> None:
         self._clock = clock
         self._typed = typed_at
         self._shown = clock()

@@ -34,13 +34,6 @@ class Lines(ScrollView, can_focus=False):
         top = self.scroll_offset.y
         return top, max(0, len(self._strips) - top - self.scrollable_content_region.height)
 
-    def read_on(self) -> None:
-        """A page further; from the end back to the beginning."""
-        if self.hidden[1]:
-            self.scroll_page_down(animate=False)
-        else:
-            self.scroll_home(animate=False)
-
     def reveal(self, line: int) -> None:
         """Scroll as little as needed to bring a line into sight."""
         top, rows = self.scroll_offset.y, self.scrollable_content_region.height

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
 MOST = 20_000
 """Characters of a part."""
+SHOWN = 2_000
+"""Characters shown of what is not read in parts."""
 
 
 def parts(text: str, most: int = MOST) -> list[str]:
@@ -16,16 +23,29 @@ def parts(text: str, most: int = MOST) -> list[str]:
     return [*found, text[at:]]
 
 
-class Parts:
-    """The part of a text that is being read."""
+def shortened(text: str, most: int = SHOWN) -> str:
+    """``text``, or its first ``most`` characters and how many there are besides."""
+    return text if len(text) <= most else f"{text[:most]} (and {len(text) - most:,} more characters)"
 
-    def __init__(self, text: str) -> None:
-        self._all = parts(text)
+
+class Parts(Generic[T]):
+    """Which part of a text is being read. ``all``: the parts in order, one at least."""
+
+    def __init__(self, all: Sequence[T]) -> None:
+        self._all = all
         self._at = 0
 
     @property
-    def text(self) -> str:
+    def now(self) -> T:
         return self._all[self._at]
+
+    @property
+    def first(self) -> bool:
+        return self._at == 0
+
+    @property
+    def last(self) -> bool:
+        return self._at == len(self._all) - 1
 
     @property
     def place(self) -> str:
@@ -37,6 +57,6 @@ class Parts:
         before, self._at = self._at, at % len(self._all)
         return before != self._at
 
-    def read_on(self) -> bool:
-        """To the next part, after the last to the first."""
-        return self.go(self._at + 1)
+    def turn(self, by: int) -> bool:
+        """So many parts further, or back where ``by`` is negative."""
+        return self.go(self._at + by)

@@ -15,12 +15,13 @@ from textual.widgets import Static
 import themes
 from engine.commands import DecidePlan
 from engine.text import visible
-from tui.dialogs.approval_view import out_of_sight
-from tui.dialogs.considered import Considered
 from tui.dialogs.entry import Entry
-from tui.dialogs.lines import Lines
-from tui.dialogs.parts import Parts
+from tui.dialogs.grace import NEVER
+from tui.dialogs.long_text import LongText, out_of_sight
+from tui.dialogs.pages import Laid, Pages
+from tui.dialogs.parts import parts
 from tui.dialogs.place import titled
+from tui.dialogs.typed_in import TypedIn
 from tui.look import spread
 from tui.transcript.look import Look
 from tui.transcript.markdown import MarkdownLines
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from engine.events import PlanProposed
 
 Mode = Literal["ask", "sandboxed"]
-NEVER = float("-inf")
-ENDS = {"home": 0, "end": -1}
-"""The parts that two of the keys lead to."""
 WIDEST = 110
 """Cells of the text: longer lines are hard to read."""
 KEYS = (("y", "approve, risky steps ask"), ("c", "approve, contained"), ("e", "edit"), ("n", "reject and say why"))
@@ -44,7 +42,7 @@ TOO_LONG = "too long to be edited here; n says what should be different"
 DROP = "Esc again drops your edit; y approves it"
 
 
-class PlanDialog(Considered[DecidePlan | None]):
+class PlanDialog(LongText[DecidePlan | None], TypedIn[DecidePlan | None]):
     """Dismisses with the decision, for the text as it was read last; None when it is put aside or decided elsewhere.
 
     ``whose``: the session whose plan it is, where there are several. ``typed_at``: when a key was pressed last before
@@ -57,13 +55,7 @@ class PlanDialog(Considered[DecidePlan | None]):
         Binding("c", "approve('sandboxed')", "Approve; what the sandbox contains runs unasked"),
         Binding("e", "edit", "Edit the plan"),
         Binding("n,d", "reject", "Reject it and say why"),
-        Binding("v,space,tab", "read_on", "Read on"),
-        Binding("up,k", "scroll('up')", "Scroll", show=False),
-        Binding("down,j", "scroll('down')", "Scroll", show=False),
-        Binding("pageup", "scroll('page_up')", "Scroll", show=False),
-        Binding("pagedown", "scroll('page_down')", "Scroll", show=False),
-        Binding("home", "scroll('home')", "Scroll", show=False),
-        Binding("end", "scroll('end')", "Scroll", show=False),
+        Binding("space", "read_on", "Read on", show=False),
         Binding("escape", "later", "Later: it keeps waiting"),
     ]
 
@@ -78,12 +70,11 @@ class PlanDialog(Considered[DecidePlan | None]):
         self.plan = plan
         self._whose = whose
         self.text = plan.text
-        self._parts = Parts(plan.text)
-        self._writing: Entry | None = None
+        self.pages = Pages(self.dress, id="plan-text")
+        self.pages.begin(parts(plan.text))
         self._what = ""
         self._draft = ""
         self._word = ""
-        self._settled = False
 
     @property
     def edited(self) -> bool:
@@ -92,7 +83,7 @@ class PlanDialog(Considered[DecidePlan | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="plan"):
-            yield Lines(id="plan-text")
+            yield self.pages
             yield Static(id="plan-more")
             yield Static(id="plan-keys")
             yield Static(id="plan-foot")
@@ -102,9 +93,6 @@ class PlanDialog(Considered[DecidePlan | None]):
 
     def on_resize(self) -> None:
         self.dress()
-
-    def on_lines_moved(self) -> None:
-        self._draw_more()
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
@@ -120,29 +108,22 @@ class PlanDialog(Considered[DecidePlan | None]):
         box.styles.width = width
         box.set_class(framed, "-framed")
         box.border_title = titled("The plan, as you edited it" if self.edited else "Approve this plan?", self._whose)
-        keys = [Text(LABELS[self._what], look.roles.accent)] if self._writing else key_lines(inner, look)
+        keys = [Text(LABELS[self._what], look.roles.accent)] if self.panel else key_lines(inner, look)
         rows = size.height - (4 if framed else 0) - len(keys) - 2 - (1 if framed else 0)
-        if self._writing is not None:
+        if self.panel is not None:
             taken = max(3, rows * 2 // 3) if self._what == "edit" else 1
-            self._writing.styles.height = taken
+            self.panel.styles.height = taken
             rows -= taken
-        made = MarkdownLines(inner - 1, look)
-        made.update(self._parts.text)
-        shown = self.query_one("#plan-text", Lines)
-        shown.display = rows > 0
-        shown.show([list(strip) for strip in made.strips], max(1, rows))
+        self.pages.display = rows > 0
+        self.pages.show(self.pages.laid(lambda part: _lines(part, inner - 1, look), inner, look), max(1, rows))
         self.query_one("#plan-keys", Static).update(Text("\n").join(keys))
         self._draw_foot()
-        self.call_after_refresh(self._draw_more)
+        self.call_after_refresh(self.draw_more)
 
-    def _draw_more(self) -> None:
-        if not self.query("#plan-more"):
-            return
-        more, text = self.query_one("#plan-more", Static), self.query_one("#plan-text", Lines)
-        above, below = text.hidden
-        some = text.display and (above or below or self._parts.place)
-        look = self.look()
-        more.update(out_of_sight(above, below, text.size.width or 60, look, self._parts.place) if some else Text())
+    def draw_more(self) -> None:
+        if self.query("#plan-more"):
+            words = out_of_sight(self.pages, self.pages.size.width or 60, self.look())
+            self.query_one("#plan-more", Static).update(words if self.pages.display else Text())
 
     def _draw_foot(self) -> None:
         look, foot = self.look(), self.query_one("#plan-foot", Static)
@@ -150,7 +131,7 @@ class PlanDialog(Considered[DecidePlan | None]):
             left = Text(self._word, look.roles.accent)
         else:
             left = Text("edited by you" if self.edited else "nothing is changed before you approve", look.roles.muted)
-        right = Text("Esc returns" if self._writing else "Esc later", look.roles.muted)
+        right = Text("Esc returns" if self.panel else "Esc later", look.roles.muted)
         foot.update(spread(left, right, foot.size.width or 60, look.signs.ellipsis))
 
     def say(self, words: str) -> None:
@@ -163,9 +144,8 @@ class PlanDialog(Considered[DecidePlan | None]):
         self.say("Enter approves nothing; y does" if key == "enter" else "")
 
     def action_approve(self, mode: Mode) -> None:
-        self._decide(
-            DecidePlan(self.plan.session, self.plan.id, "approve", self.text if self.edited else "", mode=mode)
-        )
+        text = self.text if self.edited else ""
+        self.settle(DecidePlan(self.plan.session, self.plan.id, "approve", text, mode=mode))
 
     async def action_edit(self) -> None:
         if len(self.text) > LONGEST:
@@ -183,61 +163,37 @@ class PlanDialog(Considered[DecidePlan | None]):
         else:
             self.put_aside("The plan still waits for you: F10 shows it.")
 
-    def action_read_on(self) -> None:
-        text = self.query_one("#plan-text", Lines)
-        if not text.hidden[1] and self._parts.read_on():
-            self.dress()
-            text.scroll_home(animate=False)
-        else:
-            text.read_on()
-
-    def action_scroll(self, how: str) -> None:
-        if how in ENDS and self._parts.go(ENDS[how]):
-            self.dress()
-        getattr(self.query_one("#plan-text", Lines), f"scroll_{how}")(animate=False)
-
-    def _decide(self, command: DecidePlan) -> None:
-        if not self._settled:
-            self._settled = True
-            self.dismiss(command)
-
     # --- a text typed into it ----------------------------------------------------------------------------------------
 
     async def _write(self, what: str, entry: Entry) -> None:
-        self._what, self._writing = what, entry
-        self.say("")
-        await self.query_one("#plan").mount(entry, before="#plan-foot")
-        self.set_focus(entry)
-        self.dress()
+        self._what = what
+        await self.open_panel(entry, entry, self.query_one("#plan-foot"))
 
     def on_entry_done(self, message: Entry.Done) -> None:
         message.stop()
         text = message.text.strip()
         if self._what == "reject":
-            self._decide(DecidePlan(self.plan.session, self.plan.id, "reject", reason=text))
+            self.settle(DecidePlan(self.plan.session, self.plan.id, "reject", reason=text))
         elif not text:
             self.say("an empty plan does nothing; Esc returns, then n rejects it")
         else:
             self.text = self.plan.text if text == visible(self.plan.text).strip() else text
-            self._parts, self._draft = Parts(self.text), ""
-            self._leave()
+            self.pages.begin(parts(self.text))
+            self._draft = ""
+            self.close_panel()
 
     def on_entry_left(self, message: Entry.Left) -> None:
         """Back to the choices; a draft of the plan is there when it is edited again."""
         message.stop()
-        if self._what == "edit" and self._writing is not None:
-            self._draft = self._writing.text
-        self._leave()
+        if self._what == "edit" and isinstance(self.panel, Entry):
+            self._draft = self.panel.text
+        self.close_panel()
 
-    def _leave(self) -> None:
-        """The text goes once it is out of sight: one that is gone cannot be painted any more."""
-        entry, self._writing = self._writing, None
-        if entry is not None:
-            self.set_focus(None)
-            entry.display = False
-            self.call_after_refresh(entry.remove)
-            self.grace.shown()
-        self.dress()
+
+def _lines(text: str, width: int, look: Look) -> Laid:
+    made = MarkdownLines(width, look)
+    made.update(text)
+    return [list(strip) for strip in made.strips]
 
 
 def key_lines(width: int, look: Look) -> list[Text]:

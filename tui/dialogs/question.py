@@ -19,7 +19,10 @@ import themes
 from tui.dialogs.considered import Considered
 from tui.dialogs.entry import Entry
 from tui.dialogs.exact import Ink, flowing
+from tui.dialogs.grace import NEVER
 from tui.dialogs.lines import Lines
+from tui.dialogs.pages import Pages
+from tui.dialogs.parts import parts, shortened
 from tui.dialogs.place import placed, titled
 from tui.look import one_line, spread
 from tui.transcript.look import Look
@@ -27,7 +30,6 @@ from tui.transcript.look import Look
 if TYPE_CHECKING:
     from engine.events import QuestionAsked
 
-NEVER = float("-inf")
 NUMBERED = 9
 """Choices that have a digit; further ones are reached with the arrows."""
 
@@ -43,8 +45,11 @@ class QuestionDialog(Considered[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,shift+tab", "mark(-1)", "The choice before", show=False),
         Binding("down,tab", "mark(1)", "The next choice"),
-        Binding("pageup", "read(-1)", "Read", show=False),
-        Binding("pagedown", "read(1)", "Read on", show=False),
+        # Before the answer that is typed has them: a question is read again while it is answered.
+        Binding("pageup", "read('page_up')", "Read back", show=False, priority=True),
+        Binding("pagedown", "read('page_down')", "Read on", show=False, priority=True),
+        Binding("home", "read('home')", "To the beginning", show=False),
+        Binding("end", "read('end')", "To the end", show=False),
         Binding("enter", "take", "Answer with the marked choice"),
         Binding("escape", "later", "Not now: it keeps waiting"),
     ]
@@ -62,11 +67,12 @@ class QuestionDialog(Considered[str | None]):
         self.event = event
         self._marked = -1
         self._said = ""
-        self._settled = False
+        self.pages = Pages(self.dress, id="question-text")
+        self.pages.begin(parts(event.question))
 
     def compose(self) -> ComposeResult:
         with Vertical(id="question"):
-            yield Lines(id="question-text")
+            yield self.pages
             yield Lines(id="question-options")
             yield Entry(id="question-entry")
             yield Static(id="question-foot")
@@ -77,7 +83,7 @@ class QuestionDialog(Considered[str | None]):
         entry.placeholder = "or say it in your own words" if self.event.options else "type your answer"
         # It takes the focus with the first letter that counts, not before.
         entry.can_focus = False
-        self._arrange()
+        self.dress()
         if not self.event.options:
             self.call_after_refresh(self._focus_when_it_counts)
 
@@ -90,16 +96,13 @@ class QuestionDialog(Considered[str | None]):
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
-    def dress(self) -> None:
-        self._arrange()
-
     def on_resize(self) -> None:
-        self._arrange()
+        self.dress()
 
     def on_text_area_changed(self) -> None:
-        self._arrange()
+        self.dress()
 
-    def _arrange(self) -> None:
+    def dress(self) -> None:
         """Draw everything for the room there is; nothing before there is something, or when all is gone again."""
         if not self.query("#question-foot"):
             return
@@ -107,12 +110,13 @@ class QuestionDialog(Considered[str | None]):
         entry = self.query_one(Entry)
         empty = placed(size, 0, 0, 0, 0)
         inner = empty.inner
-        text = flowing(self.event.question, inner - 1, ink(look))
+        text = self.pages.laid(lambda part: flowing(part, inner - 1, ink(look)), inner, look)
         if self._whose and not empty.framed:
             text = [*flowing(f"in {one_line(self._whose)}:", inner - 1, Ink(look.roles.muted)), *text]
         options, first = option_lines(self.event.options, self._marked, inner - 1, look)
         rows = min(5, entry.wrapped_document.height) if size.height >= 8 else 1
-        place = placed(size, len(text), len(options), rows - 1, 0)
+        wanted = max(len(text), size.height) if self.pages.parts.place else len(text)
+        place = placed(size, wanted, len(options), rows - 1, 0)
         box = self.query_one("#question")
         box.styles.width = place.width
         box.set_class(place.framed, "-framed")
@@ -120,12 +124,12 @@ class QuestionDialog(Considered[str | None]):
         if not place.facts and options:
             first += len(text) + 1
             text, options = [*text, [], *options], []
-        question, choices = self.query_one("#question-text", Lines), self.query_one("#question-options", Lines)
-        question.show(text, place.what)
+        choices = self.query_one("#question-options", Lines)
+        self.pages.show(text, place.what)
         choices.display = bool(options)
         choices.show(options, place.facts)
         if self._marked >= 0:
-            self.call_after_refresh((choices if options else question).reveal, first)
+            self.call_after_refresh((choices if options else self.pages).reveal, first)
         self._draw_foot()
 
     def _draw_foot(self) -> None:
@@ -139,6 +143,8 @@ class QuestionDialog(Considered[str | None]):
         else:
             left = Text("type, Enter answers", look.roles.muted)
         right = "Esc back" if self.entering and self.event.options else "Esc not now"
+        if place := self.pages.parts.place:
+            right = f"{place}: PgDn on, PgUp back   {right}"
         shown = spread(left, Text(right, look.roles.muted), width, look.signs.ellipsis)
         self.query_one("#question-foot", Static).update(shown)
 
@@ -155,7 +161,7 @@ class QuestionDialog(Considered[str | None]):
         """A digit takes its choice, any other letter begins an answer."""
         number = int(event.key) if event.key.isdecimal() and event.key.isascii() else 0
         if 1 <= number <= min(NUMBERED, len(self.event.options)):
-            self._answer(self.event.options[number - 1])
+            self.settle(self.event.options[number - 1])
         elif event.is_printable and event.character:
             self._write(event.character)
         else:
@@ -181,15 +187,15 @@ class QuestionDialog(Considered[str | None]):
         count = len(self.event.options)
         if count:
             self._marked = (self._marked + step) % count if self._marked >= 0 else (0 if step > 0 else count - 1)
-            self._arrange()
+            self.dress()
 
-    def action_read(self, step: int) -> None:
-        text = self.query_one("#question-text", Lines)
-        (text.scroll_page_down if step > 0 else text.scroll_page_up)(animate=False)
+    def action_read(self, how: str) -> None:
+        self.pages.move(how)
+        self._draw_foot()
 
     def action_take(self) -> None:
         if self._marked >= 0:
-            self._answer(self.event.options[self._marked])
+            self.settle(self.event.options[self._marked])
         else:
             self.say("choose with a digit or the arrows, or type an answer")
 
@@ -198,7 +204,7 @@ class QuestionDialog(Considered[str | None]):
 
     def on_entry_done(self, event: Entry.Done) -> None:
         if event.text.strip():
-            self._answer(event.text.strip())
+            self.settle(event.text.strip())
         else:
             self.say("an empty answer says nothing")
 
@@ -210,11 +216,6 @@ class QuestionDialog(Considered[str | None]):
         self.set_focus(None)
         self.query_one(Entry).can_focus = False
         self.say("")
-
-    def _answer(self, text: str) -> None:
-        if not self._settled:
-            self._settled = True
-            self.dismiss(text)
 
 
 def ink(look: Look) -> Ink:
@@ -233,7 +234,7 @@ def option_lines(options: tuple[str, ...], marked: int, width: int, look: Look) 
             first = len(lines)
         digit = str(number + 1) if number < NUMBERED else " "
         drawn = Ink(roles.text + Style(bold=True), odd=Style(reverse=True)) if on else ink(look)
-        for level, line in enumerate(flowing(option, max(4, width - 5), drawn)):
+        for level, line in enumerate(flowing(shortened(option), max(4, width - 5), drawn)):
             sign = signs.prompt if on and level == 0 else " "
             lines.append(
                 [

@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 import themes
 from tui.dialogs.considered import Considered
+from tui.dialogs.grace import NEVER
 from tui.dialogs.place import WIDTH
 from tui.format import plural
 from tui.look import clip, one_line, spread, wrapped
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from engine.state import OpenCall
 
 Answer = Literal["now", "after", "on", "ended"]
-NEVER = float("-inf")
 CHOICES: tuple[tuple[Answer, str, str], ...] = (
     ("after", "Let it finish, then stop", "nothing else is started"),
     ("now", "Stop it now", "it may have done part of its work"),
@@ -58,7 +58,6 @@ class StopDialog(Considered[Answer]):
         self.calls = tuple(running())
         self._marked = 0
         self._said = ""
-        self._settled = False
 
     def compose(self) -> ComposeResult:
         with Vertical(id="stop"):
@@ -81,7 +80,7 @@ class StopDialog(Considered[Answer]):
         """The engine said something: what is asked about may have ended by itself."""
         left = {call.call_id for call in self._under_way()}
         if self.is_active and not any(call.call_id in left for call in self.calls):
-            self._answer("ended")
+            self.settle("ended")
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
@@ -161,12 +160,7 @@ class StopDialog(Considered[Answer]):
         self.dress()
 
     def action_take(self, number: int) -> None:
-        self._answer(CHOICES[self._marked if number < 0 else number][0])
+        self.settle(CHOICES[self._marked if number < 0 else number][0])
 
     def action_now(self) -> None:
-        self._answer("now")
-
-    def _answer(self, answer: Answer) -> None:
-        if not self._settled:
-            self._settled = True
-            self.dismiss(answer)
+        self.settle("now")

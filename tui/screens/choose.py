@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 import themes
-from tui.screens.inspector_list import LineList
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -72,11 +72,11 @@ class Choose(ModalScreen[str | None]):
         self.list.look = self.look
         self.list.refresh()
 
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         if self._tried is not None:
             self._tried(self._choices[self.list.index][0])
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_take()
 
     def action_take(self) -> None:

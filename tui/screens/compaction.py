@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from tui.inspector import compaction as lines
 from tui.inspector.keys import COMPACTIONS, STEER
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import CompactionLine, InspectedCompaction
-    from tui.look import Look
     from tui.slots import Ask
-    from tui.theming import Themed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Control:
     seq: Callable[[], int]
 
 
-class CompactionScreen(Screen[None]):
+class CompactionScreen(LinesScreen[None]):
     """``session``: an id, or the path of an exported file. Without ``control`` there is only looking."""
 
     CSS_PATH = themes.stylesheet("compaction")
@@ -54,12 +52,7 @@ class CompactionScreen(Screen[None]):
         self._seq = 0
         self._asking = 0
 
-    @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
-
-    @property
-    def _actions(self) -> tuple[Any, ...]:
+    def offered(self) -> tuple[Any, ...]:
         return (*STEER, *COMPACTIONS) if self._control else COMPACTIONS
 
     def compose(self) -> ComposeResult:
@@ -68,7 +61,7 @@ class CompactionScreen(Screen[None]):
         yield self.list
         self.text = LineList(self.look, id="compaction-text")
         yield self.text
-        yield Line(lambda width: hint_line(self._actions, width, self.look), id="compaction-keys")
+        yield Line(lambda width: hint_line(self.offered(), width, self.look), id="compaction-keys")
 
     def _head(self, width: int) -> Text:
         roles = self.look.roles
@@ -82,7 +75,6 @@ class CompactionScreen(Screen[None]):
         return spread(left, right, width, self.look.signs.ellipsis)
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self._say("reading the log")
         self._reload()
@@ -152,22 +144,19 @@ class CompactionScreen(Screen[None]):
         self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
         self.text.show(0, lambda n, width: Text())
 
-    def _dress(self) -> None:
-        for part in (self.list, self.text):
-            part.look = self.look
+    def dress(self) -> None:
+        super().dress()
         self._lay_out()
-        for line in self.query(Line):
-            line.refresh()
 
     def on_resize(self, event: Resize) -> None:
         self._lay_out()
 
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         if self.listed and self.listed[self.list.index].number != self._number:
             self._asking = 0
             self._choose()
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_pane()
 
     # --- keys --------------------------------------------------------------------------------------------------------
@@ -217,11 +206,6 @@ class CompactionScreen(Screen[None]):
 
     def action_back(self) -> None:
         self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, self._actions, self.look))
 
 
 def _words(error: Exception) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from tui.inspector import lines, rows
@@ -14,20 +14,20 @@ from tui.inspector.bytes import Section
 from tui.inspector.keys import INSPECTOR
 from tui.look import one_line
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from engine.queries import InspectedRequest, RequestLine
-    from tui.look import Look
+    from tui.actions import Action
     from tui.screens.compaction import Control
     from tui.slots import Ask
-    from tui.theming import Themed
 
 
-class InspectorScreen(Screen[None]):
+class InspectorScreen(LinesScreen[None]):
     """``session``: an id, or the path of an exported file. ``turn``: which request to begin with, 0 for the newest.
     ``control``: of a session that is open here."""
 
@@ -44,9 +44,8 @@ class InspectorScreen(Screen[None]):
         self.rows: tuple[rows.Row, ...] = ()
         self.folded = True
 
-    @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
+    def offered(self) -> Sequence[Action]:
+        return INSPECTOR
 
     def compose(self) -> ComposeResult:
         self.list = LineList(self.look, id="inspector-list")
@@ -62,7 +61,6 @@ class InspectorScreen(Screen[None]):
         return lines.chart(self.requests, self.request.turn, width, self.look) if self.request else Text()
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self._say("reading the log")
         self._go(self._turn)
@@ -95,7 +93,7 @@ class InspectorScreen(Screen[None]):
             self.requests = await self._ask(InspectRequests(self._session))
         except Exception as error:
             self.notify(_words(error), severity="warning", markup=False)
-        self._refresh_lines()
+        self.refresh_lines()
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
@@ -104,7 +102,7 @@ class InspectorScreen(Screen[None]):
         if len(self.requests) < request.count and self.requests:
             self.run_worker(self._read_all(), group="all", exclusive=True)
         self._show_rows(None)
-        self._refresh_lines()
+        self.refresh_lines()
 
     def _show_rows(self, block: int | None) -> None:
         """Make the rows anew. ``block`` stays chosen; without one it is the first difference, or the first paid."""
@@ -120,16 +118,7 @@ class InspectorScreen(Screen[None]):
 
     def _say(self, words: str) -> None:
         self.request, self.rows = None, ()
-        self.list.show(1, lambda index, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
-
-    def _refresh_lines(self) -> None:
-        for line in self.query(Line):
-            line.refresh()
-
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
-        self._refresh_lines()
+        self.list.say(words)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
@@ -178,16 +167,11 @@ class InspectorScreen(Screen[None]):
 
         self.app.push_screen(CostsScreen(self._ask, self._session))
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_bytes()
 
     def action_back(self) -> None:
         self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, INSPECTOR, self.look))
 
 
 def sections(request: InspectedRequest, row: rows.Row) -> tuple[Section, ...]:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from tui.inspector.bytes import ByteLine, Section, byte_line, byte_lines
 from tui.inspector.keys import BYTES
 from tui.look import spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Resize
 
-    from tui.look import Look
-    from tui.theming import Themed
+    from tui.actions import Action
 
 
-class BytesScreen(Screen[None]):
+class BytesScreen(LinesScreen[None]):
     """Shows ``sections`` under ``title``, from the first difference on where there is one."""
 
     CSS_PATH = themes.stylesheet("inspector")
@@ -35,9 +35,8 @@ class BytesScreen(Screen[None]):
         self._title, self._sections = title, sections
         self._lines: tuple[ByteLine, ...] = ()
 
-    @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
+    def offered(self) -> Sequence[Action]:
+        return BYTES
 
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="inspector-head")
@@ -50,15 +49,8 @@ class BytesScreen(Screen[None]):
         return spread(Text(f" {self._title}"), Text(f"{octets:,} bytes ", style=self.look.roles.muted), width)
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self.call_after_refresh(self.action_difference)
-
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
-        for line in self.query(Line):
-            line.refresh()
 
     def on_resize(self, event: Resize) -> None:
         self._lines = byte_lines(self._sections, event.size.width - 1)
@@ -76,8 +68,3 @@ class BytesScreen(Screen[None]):
 
     def action_back(self) -> None:
         self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, BYTES, self.look))

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from tui.inspector import costs
 from tui.inspector.keys import COSTS
 from tui.look import one_line, wrapped
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from engine.queries import SimulatedCost
-    from tui.look import Look
+    from tui.actions import Action
     from tui.slots import Ask
-    from tui.theming import Themed
 
 TITLE = " the same requests on other models, from the log"
 NOTE = "Tokens and answers as they were; another model counts and says things a little otherwise."
 
 
-class CostsScreen(Screen[None]):
+class CostsScreen(LinesScreen[None]):
     """``session``: an id, or the path of an exported file."""
 
     CSS_PATH = themes.stylesheet("inspector")
@@ -39,9 +39,8 @@ class CostsScreen(Screen[None]):
         self._ask, self._session = ask, session
         self.found: tuple[SimulatedCost, ...] = ()
 
-    @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
+    def offered(self) -> Sequence[Action]:
+        return COSTS
 
     def compose(self) -> ComposeResult:
         yield Line(lambda width: Text(TITLE), id="inspector-head")
@@ -61,16 +60,9 @@ class CostsScreen(Screen[None]):
         return Text("\n").join([*lines, *(Text(f" {x}", style=muted) for x in wrapped(NOTE, width - 2, 2))])
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self._say("building every request again")
         self.run_worker(self._read(), exclusive=True)
-
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
-        for line in self.query(Line):
-            line.refresh()
 
     async def _read(self) -> None:
         from engine.queries import Simulate
@@ -92,13 +84,8 @@ class CostsScreen(Screen[None]):
     def _say(self, words: str) -> None:
         self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
 
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         self.query_one("#inspector-sentences").refresh(layout=True)
 
     def action_back(self) -> None:
         self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, COSTS, self.look))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from engine.commands import ChangeMemory
@@ -16,18 +15,16 @@ from tui.format import plural
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line
 from tui.screens.ask_text import AskText
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.line import Line
-from tui.widgets.text_line import TextLine
+from tui.widgets.searched_list import SearchedList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from engine.commands import Command
     from engine.queries import Memories, MemoryLine
-    from tui.look import Look
     from tui.slots import Ask
-    from tui.theming import Themed
 
 CHANGE, LEAVE = "Change", "Leave"
 ACTIONS: tuple[Action, ...] = (
@@ -43,7 +40,7 @@ WHOSE = {"project": "project", "user": "you"}
 HELP = "One line. Later sessions begin with it; the model reads it as data."
 
 
-class MemoryScreen(Screen[None]):
+class MemoryScreen(LinesScreen[None]):
     """``folder`` is that of the session; ``send`` hands commands to it. ``seq`` is its newest event: when it moves, the
     files are read again, for a change is over once the log has it."""
 
@@ -61,25 +58,21 @@ class MemoryScreen(Screen[None]):
         self._asking: MemoryLine | None = None
 
     @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
-
-    @property
     def chosen(self) -> MemoryLine | None:
         return self.shown[self.list.index] if self.shown else None
 
+    def offered(self) -> Sequence[Action]:
+        return ACTIONS
+
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="memory-head")
-        self.input = TextLine(placeholder="words", id="memory-input", compact=True)
-        self.input.display = False
-        yield self.input
-        self.list = LineList(self.look, id="memory-list")
-        yield self.list
+        self.searched = SearchedList(self.look, id="memory-list")
+        self.list = self.searched.list
+        yield self.searched
         yield Line(self._where, id="memory-where")
         yield Line(lambda width: hint_line(list(ACTIONS), width, self.look), id="memory-keys")
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self.heard()
 
@@ -97,20 +90,19 @@ class MemoryScreen(Screen[None]):
         try:
             self.found = await self._ask(ListMemories(self._folder))
         except Exception as error:
-            self._say(str(error) or type(error).__name__)
+            self._instead(str(error) or type(error).__name__)
             return
         self._show()
 
     def _show(self) -> None:
-        words = self.input.value.casefold().split()
+        words = self.searched.words
         lines = self.found.lines if self.found else ()
         self.shown = tuple(line for line in lines if all(word in line.text.casefold() for word in words))
         if self.shown:
             self.list.show(len(self.shown), self._line, min(self.list.index, len(self.shown) - 1))
         else:
-            self._say("no line has these words" if lines else "Nothing is remembered yet. a adds a line.")
-        for line in self.query(Line):
-            line.refresh()
+            self._instead("no line has these words" if lines else "Nothing is remembered yet. a adds a line.")
+        self.refresh_lines()
 
     def _head(self, width: int) -> Text:
         roles = self.look.roles
@@ -131,35 +123,24 @@ class MemoryScreen(Screen[None]):
         path = self.found.paths.get(line.scope if line else "project", "") if self.found else ""
         return Text(f" {path}", style=self.look.roles.muted, no_wrap=True, overflow="ellipsis")
 
-    def _say(self, words: str) -> None:
+    def _instead(self, words: str) -> None:
         self.shown = ()
-        self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
+        self.list.say(words)
 
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
-        for line in self.query(Line):
-            line.refresh()
-
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         self._asking = None
-        for line in self.query(Line):
-            line.refresh()
+        self.refresh_lines()
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_edit()
 
-    def on_input_changed(self) -> None:
+    def on_searched_list_searched(self) -> None:
         self._show()
-
-    def on_input_submitted(self) -> None:
-        self.list.focus()
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
     def action_search(self) -> None:
-        self.input.display = True
-        self.input.focus()
+        self.searched.search()
 
     def action_edit(self) -> None:
         line = self.chosen
@@ -203,17 +184,10 @@ class MemoryScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Out of the search first, then out of the screen."""
-        if self.input.display:
-            self.input.value = ""
-            self.input.display = False
-            self.list.focus()
-        elif self._asking is not None:
+        if self.searched.end_search():
+            return
+        if self._asking is not None:
             self._asking = None
             self.query_one("#memory-head").refresh()
         else:
             self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, ACTIONS, self.look))

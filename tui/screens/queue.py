@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.text import Text
 from textual import events
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from engine.text import clean
 from tui.actions import Action
 from tui.dialogs.entry import Entry
 from tui.dialogs.exact import flowing
-from tui.dialogs.lines import Lines
-from tui.dialogs.parts import Parts
+from tui.dialogs.pages import Laid, Pages
+from tui.dialogs.parts import parts
 from tui.dialogs.question import ink
 from tui.format import plural
 from tui.look import spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.screens.queue_lines import Row, row_line, rows
 from tui.transcript.look import Look as FullLook
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 from tui.widgets.shown_area import LONGEST
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from engine.state import TaskState
     from tui.arranging import Arranging
-    from tui.look import Look
-    from tui.theming import Themed
 
 CHANGE, LEAVE = "Change", "Leave"
 ACTIONS: tuple[Action, ...] = (
@@ -45,6 +43,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("remove", "Take it back", CHANGE, ("x", "delete"), hint="remove"),
     Action("again", "Put its text into the composer", CHANGE, ("c",), hint="to the composer"),
     Action("read_on", "Read on in its text", LEAVE, ("space",)),
+    Action("read_back", "Read back in its text", LEAVE, ("b",)),
     Action("back", "Back", LEAVE, ("escape", "q"), hint="back"),
     Action("keys", "All keys", LEAVE, ("question_mark",), hint="keys"),
 )
@@ -71,7 +70,7 @@ class SectionList(LineList):
             super()._go(index)
 
 
-class QueueScreen(Screen[None]):
+class QueueScreen(LinesScreen[None]):
     """``state``: the newest of the session. ``give`` puts a text into the composer of the screen below."""
 
     CSS_PATH = themes.stylesheet("queue")
@@ -84,16 +83,11 @@ class QueueScreen(Screen[None]):
         self._arranging, self._state, self._give = arranging, state, give
         self.rows: list[Row] = []
         self._chosen = ""
-        self._reading = ("", Parts(""))
-        self._laid_out: object = None
+        self._read = ""
         self._editing = ""
         self._entry: Entry | None = None
         self._base = ""
         self._said = ""
-
-    @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
 
     @property
     def chosen(self) -> Row | None:
@@ -104,12 +98,11 @@ class QueueScreen(Screen[None]):
         yield Line(self._head, id="queue-head")
         self.list = SectionList(self.look, id="queue-list")
         yield self.list
-        self.text = Lines(id="queue-text")
+        self.text = Pages(self._show_text, id="queue-text")
         yield self.text
         yield Line(self._foot, id="queue-keys")
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         newest = self._arranging.items
         self._chosen = newest[-1].id if newest else ""
@@ -141,20 +134,19 @@ class QueueScreen(Screen[None]):
     def _show_text(self) -> None:
         row = self.chosen
         text = row.text if row else NOTHING
-        if self._reading[0] != text:
-            self._reading = (text, Parts(text))
-        part = self._reading[1]
-        # What the engine says meanwhile changes the list much more often than the text that is read.
-        layout = (text, part.place, self.size, self.look)
-        if layout != self._laid_out:
-            self._laid_out = layout
-            full = FullLook.of(self.app.theme_variables, self.look.signs)
-            lines = flowing(part.text, max(10, self.size.width - 4), ink(full))
-            if part.place:
-                lines.append([Segment(f"{self.look.signs.more} {part.place}, Space reads on", full.roles.warn)])
-            self.text.show(lines, max(2, self.size.height // 3))
-        for line in self.query(Line):
-            line.refresh()
+        if self._read != text:
+            self._read = text
+            self.text.begin(parts(text))
+        self.text.show(self.text.laid(self._lay, self.size, self.look), max(2, self.size.height // 3))
+        self.refresh_lines()
+
+    def _lay(self, part: str) -> Laid:
+        full = FullLook.of(self.app.theme_variables, self.look.signs)
+        lines = flowing(part, max(10, self.size.width - 4), ink(full))
+        if place := self.text.parts.place:
+            words = f"{self.look.signs.more} {place}, Space reads on, b back"
+            lines.append([Segment(words, full.roles.warn)])
+        return lines
 
     def _head(self, width: int) -> Text:
         roles, arranging = self.look.roles, self._arranging
@@ -168,26 +160,25 @@ class QueueScreen(Screen[None]):
             return Text(f" {self._said}", style=self.look.roles.warn)
         if self._editing:
             return Text(" F5 keeps the text   Esc leaves it as it was", style=self.look.roles.muted)
-        return hint_line(self._offered(), width, self.look)
+        return hint_line(self.offered(), width, self.look)
 
-    def _offered(self) -> list[Action]:
+    def offered(self) -> list[Action]:
         row = self.chosen
         if row is None:
             return [action for action in ACTIONS if action.group == LEAVE]
-        kept = {"again", "read_on", "back", "keys"}
+        kept = {"again", "read_on", "read_back", "back", "keys"}
         return [action for action in ACTIONS if row.waits or action.name in kept]
 
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
+    def dress(self) -> None:
+        super().dress()
         self._show_text()
 
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         row = self.chosen
         self._chosen = row.id if row else ""
         self._show_text()
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.run_worker(self.action_edit(), group="edit")
 
     # --- keys --------------------------------------------------------------------------------------------------------
@@ -228,20 +219,14 @@ class QueueScreen(Screen[None]):
             self.notify("Its text is in the composer.", markup=False)
 
     def action_read_on(self) -> None:
-        if not self.text.hidden[1] and self._reading[1].read_on():
-            self._show_text()
-            self.text.scroll_home(animate=False)
-        else:
-            self.text.read_on()
+        self.text.read_on()
+
+    def action_read_back(self) -> None:
+        self.text.read_back()
 
     def action_back(self) -> None:
         if not self._editing:
             self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, ACTIONS, self.look))
 
     def _waiting(self) -> Row | None:
         """The chosen message while it waits; else a word that it does not. None while one is being edited: that key

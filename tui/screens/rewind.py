@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.screen import Screen
 
 import themes
 from engine.commands import Rewind
@@ -15,8 +14,9 @@ from tui.actions import Action
 from tui.format import clock, plural
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.line import Line
+from tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engine.queries import RewindChoices, RewindFiles, RewindPoint
     from tui.look import Look
     from tui.slots import Ask
-    from tui.theming import Themed
 
 GO, LEAVE = "Go back", "Leave"
 ACTIONS: tuple[Action, ...] = (
@@ -40,7 +39,7 @@ SIGNS = {"created": "+", "changed": "~", "deleted": "−"}
 DOES = {"created": "removed", "changed": "as it was", "deleted": "put back"}
 
 
-class RewindScreen(Screen[None]):
+class RewindScreen(LinesScreen[None]):
     """``send`` hands a command for the session to the engine. Only what is shown is done: the files listed are those
     that differ now."""
 
@@ -55,10 +54,6 @@ class RewindScreen(Screen[None]):
         self.files: RewindFiles | None = None
 
     @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
-
-    @property
     def chosen(self) -> RewindPoint | None:
         return self.points[self.list.index] if self.points else None
 
@@ -68,10 +63,9 @@ class RewindScreen(Screen[None]):
         yield self.list
         self.preview = LineList(self.look, id="rewind-files")
         yield self.preview
-        yield Line(lambda width: hint_line(self._offered(), width, self.look), id="rewind-keys")
+        yield Line(lambda width: hint_line(self.offered(), width, self.look), id="rewind-keys")
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self._say("reading the log")
         self.run_worker(self._read(), group="points", exclusive=True)
@@ -141,24 +135,20 @@ class RewindScreen(Screen[None]):
         self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
         self.preview.show(0, lambda n, width: Text())
 
-    def _dress(self) -> None:
-        for part in (self.list, self.preview):
-            part.look = self.look
-            part.refresh()
+    def dress(self) -> None:
+        super().dress()
         if self.points:
             self._list_files()
-        for line in self.query(Line):
-            line.refresh()
 
-    def _offered(self) -> list[Action]:
+    def offered(self) -> list[Action]:
         return [action for action in ACTIONS if action.name != "undo" or self.undoable]
 
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         self._look_at_files()
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_both()
 
     def action_both(self) -> None:
@@ -193,11 +183,6 @@ class RewindScreen(Screen[None]):
 
     def action_back(self) -> None:
         self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, self._offered(), self.look))
 
 
 def _file(path: str, what: str, look: Look) -> Text:

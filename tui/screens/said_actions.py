@@ -55,10 +55,10 @@ class SaidActions(Base):
         kept = self._kept = await asyncio.to_thread(lambda: self.said.load())
         for sheet in self.sheets.values():
             self.give_past(sheet.composer)
-        if not kept.draft:
-            return
         self._taken = kept.draft
-        if not self.composer.text:
+        if self.composer.text:
+            self.on_composer_drafted()
+        elif kept.draft:
             self.composer.set_text(kept.draft)
             self.bench.say("What you had not sent is here again. Ctrl+C clears it.")
 
@@ -76,9 +76,20 @@ class SaidActions(Base):
     def keep_draft(self) -> None:
         """On leaving: what was typed and not sent."""
         if self.remembers:
-            drafts = (sheet.composer.text for sheet in (self.sheet, *self.sheets.values()))
-            draft = next((text for text in drafts if text.strip()), "")
-            self.keeping.do(partial(self.said.keep_draft, draft, self._taken))
+            self.keeping.do(partial(self.said.keep_draft, self._draft, self._taken))
+
+    def on_composer_drafted(self) -> None:
+        """Somebody paused while typing: what stands there by now outlives even an app that is killed."""
+        if self.remembers and self._kept is not None:
+            draft = self._draft
+            self.keeping.do(partial(self.said.keep_typed, draft, self._taken))
+            self._taken = draft
+
+    @property
+    def _draft(self) -> str:
+        """The draft of the session that is shown, or else that of another one."""
+        drafts = (sheet.composer.text for sheet in (self.sheet, *self.sheets.values()))
+        return next((text for text in drafts if text.strip()), "")
 
     def action_search_said(self) -> None:
         self.composer.search()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widgets import Static
 
 import themes
@@ -18,6 +17,7 @@ from tui import slots
 from tui.format import plural
 from tui.look import one_line, spread
 from tui.replay.keys import bound, hint_line, sessions_actions
+from tui.screens.lines_screen import LinesScreen
 from tui.widgets.header import short_folder
 from tui.widgets.line import Line
 from tui.widgets.session_lines import heading_line
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
     from engine.queries import SessionRow
     from tui.actions import Action
-    from tui.look import Look
     from tui.slots import Ask
-    from tui.theming import Themed
 
 PAUSE = 0.15
 """Seconds without a key after which a search begins."""
@@ -42,7 +40,7 @@ EMPTY = "No session is stored yet.\nStart one with: agent-tui\nOr see one made: 
 READING = "reading the sessions"
 
 
-class SessionsScreen(Screen["str | None"]):
+class SessionsScreen(LinesScreen["str | None"]):
     """``enter`` says what Enter does with the chosen session; the other has a letter. The result is the id of the one
     to go on with, or None. ``folder`` is the one that `f` narrows the list to."""
 
@@ -62,16 +60,12 @@ class SessionsScreen(Screen["str | None"]):
         self._count: int | None = None
         self._asked = 0
 
-    @property
-    def look(self) -> Look:
-        return cast("Themed", self.app).look
-
     def compose(self) -> ComposeResult:
         self.head = Line(self._head_line, id="sessions-head")
         self.headings = Line(lambda width: heading_line(width, self.look), id="sessions-headings")
         self.list = SessionList(self.look, id="sessions-list")
         self.input = TextLine(placeholder="search titles and all that was said", id="sessions-input", compact=True)
-        self.keys = Line(lambda width: hint_line(self._offered(), width, self.look), id="sessions-keys")
+        self.keys = Line(lambda width: hint_line(self.offered(), width, self.look), id="sessions-keys")
         yield self.head
         with Horizontal(id="sessions-search"):
             yield Static(Text("/"), id="sessions-slash")
@@ -81,7 +75,6 @@ class SessionsScreen(Screen["str | None"]):
         yield self.keys
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.say(READING)
         self.read()
 
@@ -140,16 +133,11 @@ class SessionsScreen(Screen["str | None"]):
         count = f"the newest {MOST:,}" if self._count >= MOST else plural(self._count, "session")
         return spread(left, Text(f"{count} ", style=look.roles.muted), width, look.signs.ellipsis)
 
-    def _offered(self) -> list[Action]:
+    def offered(self) -> list[Action]:
         """What the keys do now: while someone types, letters are what they are."""
         if self.input.has_focus:
             return [action for action in self._actions if action.keys[0] in ("enter", "escape")]
         return [action for action in self._actions if self._folder or action.name != "folder"]
-
-    def _dress(self) -> None:
-        self.list.dress(self.look)
-        for line in (self.head, self.headings, self.keys):
-            line.refresh()
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
@@ -169,7 +157,7 @@ class SessionsScreen(Screen["str | None"]):
         else:
             self.action_main()
 
-    def on_session_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_main()
 
     def action_main(self) -> None:
@@ -219,11 +207,6 @@ class SessionsScreen(Screen["str | None"]):
     def _played(self, session: str | None) -> None:
         if session:
             self.dismiss(session)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, self._offered(), self.look))
 
     def on_key(self, event: Key) -> None:
         """Up and down lead from the search to the list."""

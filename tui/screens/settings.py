@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.text import Text
 from textual.binding import BindingType
-from textual.containers import Container
-from textual.screen import Screen
 
 import themes
 from tui import preferences
@@ -19,19 +17,18 @@ from tui.editor import open_file
 from tui.format import plural
 from tui.look import clip, homely, one_line, spread
 from tui.replay.keys import bound, hint_line
-from tui.screens.inspector_list import LineList
+from tui.screens.lines_screen import LinesScreen
 from tui.screens.settings_changes import SettingChanges
 from tui.settings.lines import explain, list_line
 from tui.settings.rows import Entry, entries
 from tui.widgets.line import Line
-from tui.widgets.text_line import TextLine
+from tui.widgets.searched_list import SearchedList
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from engine.settings_shown import SettingsShown
     from tui.app import WorkbenchApp
-    from tui.look import Look
     from tui.slots import Ask
 
 CHANGE, LEAVE = "Change", "Leave"
@@ -49,7 +46,7 @@ OFFERED: tuple[Action, ...] = (
 )  # fmt: skip
 
 
-class SettingsScreen(SettingChanges, Screen[None]):
+class SettingsScreen(SettingChanges, LinesScreen[None]):
     """``folder`` is the one they hold in; ``session``: what the open session has instead of some of them."""
 
     CSS_PATH = themes.stylesheet("settings")
@@ -71,27 +68,22 @@ class SettingsScreen(SettingChanges, Screen[None]):
         return cast("WorkbenchApp", self.app)
 
     @property
-    def look(self) -> Look:
-        return self.bench.look
-
-    @property
     def chosen(self) -> Entry | None:
         return self.shown[self.list.index] if self.shown else None
 
+    def offered(self) -> Sequence[Action]:
+        return OFFERED
+
     def compose(self) -> ComposeResult:
         yield Line(self._head, id="settings-head")
-        self.input = TextLine(placeholder="words", id="settings-input", compact=True)
-        self.input.display = False
-        yield self.input
-        with Container(id="settings-body"):
-            self.list = LineList(self.look, id="settings-list")
-            yield self.list
-            yield Line(self._about, id="settings-about")
+        about = Line(self._about, id="settings-about")
+        self.searched = SearchedList(self.look, about, id="settings-list")
+        self.list = self.searched.list
+        yield self.searched
         yield Line(self._foot, id="settings-foot")
         yield Line(lambda width: hint_line(OFFERED, width, self.look), id="settings-keys")
 
     def on_mount(self) -> None:
-        self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.list.focus()
         self._instead("reading")
         self.action_reload()
@@ -124,7 +116,7 @@ class SettingsScreen(SettingChanges, Screen[None]):
         self._show()
 
     def _show(self) -> None:
-        words, chosen = self.input.value.casefold().split(), self.chosen
+        words, chosen = self.searched.words, self.chosen
         self.shown = tuple(entry for entry in self.all if entry.has(words))
         if self.shown:
             keys = [(entry.group, entry.key) for entry in self.shown]
@@ -132,12 +124,12 @@ class SettingsScreen(SettingChanges, Screen[None]):
             self.list.show(len(self.shown), self._line, keys.index(same) if same in keys else 0)
         else:
             self._instead("no setting has these words" if self.all else "reading")
-        self._refresh()
+        self.refresh_lines()
 
     def _instead(self, words: str) -> None:
         """Words where the list would be."""
         self.shown = ()
-        self.list.show(1, lambda n, width: Text(f"  {one_line(words)}", style=self.look.roles.muted))
+        self.list.say(words)
 
     def _line(self, index: int, width: int) -> Text:
         first = not index or self.shown[index - 1].group != self.shown[index].group
@@ -176,33 +168,20 @@ class SettingsScreen(SettingChanges, Screen[None]):
         if words and (warn or not foot.display):
             self.bench.say(words, warn)
 
-    def _refresh(self) -> None:
-        for line in self.query(Line):
-            line.refresh()
-
-    def _dress(self) -> None:
-        self.list.look = self.look
-        self.list.refresh()
-        self._refresh()
-
-    def on_line_list_moved(self) -> None:
+    def on_row_list_moved(self) -> None:
         self._said = ("", False)
-        self._refresh()
+        self.refresh_lines()
 
-    def on_line_list_opened(self) -> None:
+    def on_row_list_opened(self) -> None:
         self.action_edit()
 
-    def on_input_changed(self) -> None:
+    def on_searched_list_searched(self) -> None:
         self._show()
-
-    def on_input_submitted(self) -> None:
-        self.list.focus()
 
     # --- moving ------------------------------------------------------------------------------------------------------
 
     def action_search(self) -> None:
-        self.input.display = True
-        self.input.focus()
+        self.searched.search()
 
     def action_group(self, way: int) -> None:
         """To the first line of the next group, or of the one before; round and round."""
@@ -215,17 +194,8 @@ class SettingsScreen(SettingChanges, Screen[None]):
 
     def action_back(self) -> None:
         """Out of the search first, then out of the screen."""
-        if self.input.display:
-            self.input.value = ""
-            self.input.display = False
-            self.list.focus()
-        else:
+        if not self.searched.end_search():
             self.dismiss(None)
-
-    def action_keys(self) -> None:
-        from tui.screens.keys_here import KeysHere
-
-        self.app.push_screen(KeysHere(self, OFFERED, self.look))
 
     def action_open(self) -> None:
         """The file the chosen line stands in, else the person's own, in their editor; then it is read again."""

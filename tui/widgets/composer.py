@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
 
 from textual import events
@@ -35,6 +36,8 @@ IDLE = "say what should be done; @ files; / commands"
 RUNNING = "type to steer; Alt+Enter queues; @ files; / commands"
 DEBOUNCE = 0.08
 """Seconds of rest before the engine is asked for files."""
+PAUSE = 0.5
+"""Seconds of rest after which the draft is worth keeping."""
 
 
 class Composer(Widget):
@@ -73,6 +76,9 @@ class Composer(Widget):
             super().__init__()
             self.text = text
 
+    class Drafted(Message):
+        """The draft is another one, and typing has paused."""
+
     running = reactive(False)
 
     def __init__(
@@ -91,6 +97,8 @@ class Composer(Widget):
         self._wanted: Wanted | None = None
         self._put_away: Wanted | None = None
         self._rest: Timer | None = None
+        self._pause: Timer | None = None
+        self._changed = 0.0
         self._search: Search | None = None
 
     def compose(self) -> ComposeResult:
@@ -278,6 +286,7 @@ class Composer(Widget):
         if self._search is not None:
             self._find()
             return
+        self._await_pause()
         found = self._wanted = self._what()
         if self._rest is not None:
             self._rest.stop()
@@ -291,6 +300,18 @@ class Composer(Widget):
             self._offer(matching(found.typed, self._slash))
         else:
             self._rest = self.set_timer(DEBOUNCE, self._look_up)
+
+    def _await_pause(self) -> None:
+        """One timer for a whole run of keys: it looks when the last one was."""
+        self._changed = monotonic()
+        if self._pause is None:
+            self._pause = self.set_timer(PAUSE, self._maybe_paused)
+
+    def _maybe_paused(self) -> None:
+        left = self._changed + PAUSE - monotonic()
+        self._pause = self.set_timer(left, self._maybe_paused) if left > 0 else None
+        if self._pause is None and self._search is None:
+            self.post_message(self.Drafted())
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
         event.stop()
