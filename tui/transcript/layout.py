@@ -5,6 +5,7 @@ A width change forgets no height: old ones serve as estimates until their block 
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Layout:
         self._blocks = blocks
         self._draw = draw
         self.heights = Heights()
-        self._measured: list[int] = []
+        self._measured = array("i")
         self._generation = 0
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
         self._kept = 0

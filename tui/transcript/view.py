@@ -53,15 +53,8 @@ class Transcript(ScrollView, can_focus=True):
     WantsArtifact = messages.WantsArtifact
     Found = messages.Found
 
-    def __init__(
-        self,
-        *,
-        signs: Signs | None = None,
-        name: str | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, *, signs: Signs | None = None, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
         self._signs = signs or signs_for()
         self._reader = Reader(Look(signs=self._signs))
         self._rows: list[Row] = []
@@ -351,6 +344,9 @@ class Transcript(ScrollView, can_focus=True):
         self.watch(self.app, "theme", self._restyle, init=False)
         self._restyle()
         self._plan()
+
+    def on_unmount(self) -> None:
+        self._reader.close()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
