@@ -17,8 +17,8 @@ from tui.transcript.heights import Heights
 from tui.transcript.kinds import Block, Gone, Note, Question, Said, Tool
 from tui.transcript.render import MARKDOWN_LIMIT, SAID_LINES, Rendered
 
-KEPT_LINES = 6_000
-"""Rendered lines kept for blocks near the view; older ones are rendered again when they come back."""
+KEPT_LINES = 2_000
+"""Rendered lines kept for blocks near the view, about 2 KB each; others are rendered again when they come back."""
 
 Draw = Callable[[int, Rendered | None], Rendered]
 _GAP = Strip([], 0)
