@@ -27,7 +27,7 @@ from tui.transcript.reader import Reader
 from tui.transcript.records import Records
 from tui.transcript.shelf import Limits, Shelf
 
-TINY = Limits(newest=3, group=2, characters=60, open_groups=2, open_bytes=600, again=5)
+TINY = Limits(newest=3, group=2, size=60, open_groups=2, open_bytes=600, again=5)
 NOTHING_PACKED = Limits(newest=1_000_000)
 
 texts = st.text(max_size=80) | st.just("x" * 300) | st.just("\ud800 half a pair")

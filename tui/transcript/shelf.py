@@ -26,13 +26,13 @@ _LOST = Note(0, "error", "warn", "not shown", "what stands here can no longer be
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """newest: blocks that are never packed. group, characters: how many of them, and about how long together, are
-    packed at a time. open_groups, open_bytes: what is kept unpacked of old ones. again: blocks that come before another
-    attempt to write after one that failed."""
+    """newest: blocks that are never packed. group, size: how many of them, and about how many bytes, are packed at a
+    time. open_groups, open_bytes: what is kept unpacked of old ones. again: blocks that come before another attempt to
+    write after one that failed."""
 
     newest: int = 256
     group: int = 64
-    characters: int = 200_000
+    size: int = 200_000
     open_groups: int = 12
     open_bytes: int = 4_000_000
     again: int = 1_000
@@ -66,9 +66,10 @@ class Shelf(Sequence[Block]):
     def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(len(self)))]
-        index = self._place(index)
         if index >= self._packed:
             return self._newest[index - self._packed]
+        if index < 0:
+            return self[self._place(index)]
         blocks, at = self._group_of(index)
         return blocks[at]
 
@@ -100,20 +101,28 @@ class Shelf(Sequence[Block]):
     # --- packing ---------------------------------------------------------------------------------------------------
 
     def _pack_oldest(self) -> None:
-        rows, characters = [], 0
-        for block in self._newest[: self._limits.group]:
-            rows.append(_row(block))
-            characters += sum(len(value) for value in rows[-1] if isinstance(value, str))
-            if characters >= self._limits.characters:
-                break
+        rows = [_row(block) for block in self._newest[: self._limits.group]]
+        data = pickle.dumps(rows, protocol=5)
+        if len(data) > self._limits.size:
+            rows = self._fewer(rows)
+            data = pickle.dumps(rows, protocol=5)
         try:
-            self._records.add(pickle.dumps(rows, protocol=5))
+            self._records.add(data)
         except OSError:
             self._write_at = len(self) + self._limits.again
             return
         self._firsts.append(self._packed)
         self._packed += len(rows)
         del self._newest[: len(rows)]
+
+    def _fewer(self, rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """As many as are about large enough together: a large block is not unpacked for each of many others."""
+        characters = 0
+        for count, row in enumerate(rows, 1):
+            characters += sum(len(value) for value in row if isinstance(value, str))
+            if characters >= self._limits.size:
+                return rows[:count]
+        return rows
 
     def _group_of(self, index: int) -> tuple[list[Block], int]:
         """The group a packed block belongs to, unpacked, and the place of the block in it."""
