@@ -8,7 +8,7 @@ import stat
 import tempfile
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
+from io import FileIO
 
 import pytest
 from hypothesis import given, settings
@@ -187,26 +187,46 @@ async def test_a_person_reads_and_unfolds_what_is_packed() -> None:
         assert "question 0" in shown and "out of 0" in shown
 
 
-def test_a_session_that_is_shown_no_longer_has_no_file() -> None:
-    before = _files()
+def test_a_session_that_is_shown_no_longer_has_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, make = list[FileIO](), records._new_file
+
+    def noted() -> FileIO:
+        made.append(make())
+        return made[-1]
+
+    monkeypatch.setattr(records, "_new_file", noted)
     reader = opened(talk(1_000))
-    assert len(_files()) == len(before) + 1
+    assert [file.closed for file in made] == [False]
     reader.clear()
-    assert _files() == before
+    assert [file.closed for file in made] == [True]
     reader.feed(talk(1_000))
     reader.feed_past(talk(1_001))
-    assert len(_files()) == len(before) + 2
+    assert [file.closed for file in made[1:]] == [False, False]
     reader.join_past()
-    assert len(_files()) == len(before) + 1
+    assert [file.closed for file in made[1:]] == [True, False]
     reader.close()
-    assert _files() == before
+    assert all(file.closed for file in made)
     assert any(isinstance(block, Note) and "can no longer be read" in block.text for block in reader.blocks)
 
 
-def _files() -> list[str]:
-    """What this process has open that has no name any more."""
-    found = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-    return [name for name in found if name.endswith("(deleted)") and not name.startswith("/memfd:")]
+async def test_nor_has_a_transcript_that_was_taken_away() -> None:
+    app = TranscriptApp(talk(1_000))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        file = app.transcript.reader.blocks._blocks._records._file
+        assert file is not None and not file.closed
+        await app.transcript.remove()
+        assert file.closed
+
+
+def test_nor_one_that_nobody_holds_any_more() -> None:
+    shelf = Shelf(TINY)
+    for n in range(20):
+        shelf.append(Gone(n))
+    file = shelf._records._file
+    assert file is not None and not file.closed
+    del shelf
+    assert file.closed
 
 
 # --- memory --------------------------------------------------------------------------------------------------------
