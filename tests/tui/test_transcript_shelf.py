@@ -204,7 +204,7 @@ def test_a_session_that_is_shown_no_longer_has_no_file(monkeypatch: pytest.Monke
     assert [file.closed for file in made[1:]] == [False, False]
     reader.join_past()
     assert [file.closed for file in made[1:]] == [True, False]
-    reader.close()
+    reader.blocks.close()
     assert all(file.closed for file in made)
     assert any(isinstance(block, Note) and "can no longer be read" in block.text for block in reader.blocks)
 

@@ -63,15 +63,11 @@ class Reader:
         self.blocks = Blocks()
         self.clear()
 
-    def close(self) -> None:
-        """Nothing is read here any more."""
+    def clear(self) -> None:
+        """Forget everything but size and look."""
         self.blocks.close()
         if self._past is not None:
             self._past[0].close()
-
-    def clear(self) -> None:
-        """Forget everything but size and look."""
-        self.close()
         self._past = None
         self.blocks = Blocks()
         self.layout = Layout(self.blocks, self._draw)

@@ -346,7 +346,8 @@ class Transcript(ScrollView, can_focus=True):
         self._plan()
 
     def on_unmount(self) -> None:
-        self._reader.close()
+        self._reader.clear()
+        self._rows, self._painter = [], Painter()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
