@@ -174,6 +174,19 @@ def test_what_is_found_follows_a_block_that_changes() -> None:
     assert (reader.search.matches, reader.search.next_block(9)) == (5, 0)
 
 
+def test_to_go_back_behind_a_long_session_looks_at_none_of_it() -> None:
+    reader = opened(talk(1_000))
+    reader.feed([ev.Rewound(seq=4_000, to=1, conversation=True)])
+    open_groups = list(reader.blocks._blocks._open)
+    text = [row.strip.text for row in reader.frame().rows]
+    assert any(line.startswith(Look().signs.left) for line in text)
+    assert list(reader.blocks._blocks._open) == open_groups
+    assert all(reader.blocks.is_left(index) for index in range(3_000))
+    reader.feed([ev.Rewound(seq=4_001, to=1, undoes=4_000)])
+    text = [row.strip.text for row in reader.frame().rows]
+    assert not any(line.startswith(Look().signs.left) for line in text)
+
+
 async def test_a_person_reads_and_unfolds_what_is_packed() -> None:
     app = TranscriptApp(talk(1_000))
     async with app.run_test(size=(100, 30)) as pilot:

@@ -40,10 +40,12 @@ _UNDER_WAY = ("writing", "pending", "asks", "running")
 
 @dataclass(slots=True)
 class Changes:
-    """What a batch of events did: blocks from ``first`` on are new, those in ``updated`` are older and differ."""
+    """What a batch of events did: blocks from ``first`` on are new, those in ``updated`` are older and differ, those in
+    ``marked`` are as long as they were but look different."""
 
     first: int
     updated: set[int] = field(default_factory=set)
+    marked: list[range] = field(default_factory=list)
 
 
 class Blocks(Sequence[Block]):
@@ -336,7 +338,7 @@ class Blocks(Sequence[Block]):
             left = self._left.pop(event.undoes, left)
         elif event.conversation and (first := self._places.first_since(event.to)) >= 0:
             left = self._left[event.seq] = range(first, note)
-        self._changes.updated.update(index for index in left if index < self._changes.first)
+        self._changes.marked.append(left)
 
     def _model_retry(self, event: ev.ModelRetry) -> None:
         self._drop_live()

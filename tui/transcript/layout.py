@@ -73,6 +73,12 @@ class Layout:
             if after := self._entries.get(index + 1):
                 after.stale = True
 
+    def draw_again(self, indexes: range) -> None:
+        """These blocks look different, and are as high as they were: however many, only drawn ones cost anything."""
+        for index, entry in self._entries.items():
+            if index in indexes:
+                entry.stale = True
+
     def restart(self, width: int) -> None:
         """Width or look changed: every block has to be rendered again when it comes near."""
         self.width = max(1, width)

@@ -384,3 +384,5 @@ def _lay_out(layout: Layout, changes: Changes) -> None:
     layout.grow()
     for index in changes.updated:
         layout.touch(index)
+    for marked in changes.marked:
+        layout.draw_again(marked)

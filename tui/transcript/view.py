@@ -309,6 +309,9 @@ class Transcript(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines as they go to the screen. Nothing but this widget's text is in them, so no box is drawn."""
+        if self.parent is None:
+            # It was taken away a moment before the screen forgets where it was: see `Removable`.
+            return [Strip.blank(crop.width)] * crop.height
         if self.styles.gutter.totals != (0, 0) or self.opacity < 1:
             return super().render_lines(crop)
         ground = self._ground(self.outer_size.width)
