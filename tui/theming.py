@@ -15,6 +15,7 @@ import themes
 from engine.paths import Home
 from engine.settings import ui_settings
 from tui import roles
+from tui.listeners import ThemeSignal
 from tui.look import Look
 from tui.roles import Roles
 from tui.signs import signs_for
@@ -42,6 +43,7 @@ class Themed(App[str]):
     def __init__(self, theme: str = "", environ: Mapping[str, str] | None = None) -> None:
         env = os.environ if environ is None else environ
         super().__init__(ansi_color=True if "NO_COLOR" in env else None)
+        self.theme_changed_signal = ThemeSignal(self, "theme-changed")
         self.home = Home.here()
         self._ours: tuple[str, ...] = ()
         self._stop_following: Callable[[], None] = lambda: None

@@ -81,6 +81,19 @@ def test_a_message_goes_out_and_what_happens_comes_in_words(room: Room) -> None:
     assert room.text.count("\none") >= 30
 
 
+def test_a_result_of_long_ago_can_still_be_read(room: Room) -> None:
+    many = [
+        ev.ToolResult(call_id=f"c{n}", turn=n, name="shell_run", status="ok", text=f"the lines of {n}", summary="fine")
+        for n in range(1, 601)
+    ]
+    room.tell(*many, then="the lines of 600")
+    for number in (3, 600):
+        room.hear(f"/show {number}")
+        assert room.text.count(f"\nthe lines of {number}\n") == 1
+    room.hear("/show 601")
+    assert "no result 601; the newest is 600" in room.text
+
+
 def test_a_picture_is_told_by_its_kind_and_size(room: Room) -> None:
     what = "PNG image, 640 × 480 pixels, 12.3 kB"
     read = ev.ToolResult(call_id="c1", turn=1, name="fs_read", status="ok", text=f"[{what}. It is.]", summary=what)

@@ -10,6 +10,8 @@ from textual.geometry import Region
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from engine import events as ev
+from tests.tui.transcript_kit import TranscriptApp
 from tui.widgets.composer_area import Area
 from tui.widgets.text_line import TextLine
 
@@ -37,6 +39,17 @@ async def test_a_field_that_is_gone_paints_nothing() -> None:
             await pilot.pause()
             for field in app.fields:
                 assert [strip.text for strip in field.render_lines(CROP)] == [" " * 12] * 2
+
+
+async def test_nor_does_a_transcript() -> None:
+    app = TranscriptApp([ev.UserMessage(seq=1, text="some words")])
+    async with app.run_test(size=(40, 8)) as pilot:
+        await pilot.pause()
+        with app._context():
+            transcript = app.transcript
+            assert "some words" in "".join(strip.text for strip in transcript.render_lines(Region(0, 0, 40, 5)))
+            await transcript.remove()
+            assert [strip.text for strip in transcript.render_lines(CROP)] == [" " * 12] * 2
 
 
 async def test_textuals_own_would_end_the_app() -> None:

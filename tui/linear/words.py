@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 from engine import events as ev
 from engine.text import visible
 from tui.dialogs.exact import Ink, concerns, exact_spans
 from tui.format import approve_mode, cost, count, duration, plural
 from tui.transcript import notes
+from tui.transcript.kinds import Tool
+from tui.transcript.shelf import Shelf
 
 SHOWN_LINES = 12
 ANSWERS = "Answer with one word and Enter: y (once), s (this session), n (deny), or: d REASON (deny and say why)."
@@ -32,7 +36,9 @@ class Narrator:
     def __init__(self, ascii: bool = False) -> None:
         self._ink = Ink(ascii=ascii)
         self._titles: dict[str, str] = {}
-        self.results: list[ev.ToolResult] = []
+        self.results = Shelf()
+        # One thread tells what happens, another reads what a person asks for.
+        self._lock = Lock()
 
     def tell(self, event: ev.AnyEvent) -> list[str]:
         """The lines an event is worth, fit for any terminal; most live events are worth none."""
@@ -74,7 +80,10 @@ class Narrator:
         """All of result ``number``, counted from 1."""
         if not 1 <= number <= len(self.results):
             return [f"There is no result {number}; the newest is {len(self.results)}."]
-        result = self.results[number - 1]
+        with self._lock:
+            result = self.results[number - 1]
+        if not isinstance(result, Tool):
+            return [f"Result {number} can no longer be read from the temporary file."]
         return [f"Result {number}, {result.name}:", *visible(result.diff or result.text).splitlines(), "End of result."]
 
     def _said(self, event: ev.AssistantMessage) -> list[str]:
@@ -84,8 +93,9 @@ class Narrator:
         return [*lines, f"Agent: {visible(ending)}"] if ending else lines
 
     def _result(self, event: ev.ToolResult) -> list[str]:
-        self.results.append(event)
-        number = len(self.results)
+        with self._lock:
+            self.results.append(Tool(event.seq, event.call_id, 0, event.name, text=event.text, diff=event.diff))
+            number = len(self.results)
         title = self._titles.pop(event.call_id, "")
         head = f"{event.name} {title}".rstrip()
         what = "; ".join(dict.fromkeys(part for part in (event.summary, event.error, event.suggestion) if part))

@@ -97,6 +97,10 @@ class PlayerScreen(Screen["str | None"]):
         self.app.theme_changed_signal.subscribe(self, lambda _: self._dress())
         self.run_worker(self._load(), group="load")
 
+    def on_unmount(self) -> None:
+        # What was frozen below is collected no more: all of the session would stay.
+        self.projector = None
+
     async def _load(self) -> None:
         """Read and show; then fold the rest of the states beside whoever is watching already."""
         make = await asyncio.to_thread(slots.transcript)

@@ -6,7 +6,6 @@ twice and nothing jumps. A replay without live events ends with equal blocks.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast, overload
@@ -14,6 +13,7 @@ from typing import Any, cast, overload
 from engine import events as ev
 from engine.events import AnyEvent
 from tui.transcript import kinds, notes
+from tui.transcript.calls import Calls, remember
 from tui.transcript.kinds import (
     Block,
     Gone,
@@ -23,43 +23,43 @@ from tui.transcript.kinds import (
     Said,
     Thought,
     Tool,
-    jumps_of,
     needs_gap,
     partial_title,
     title_of,
 )
 from tui.transcript.live import LivePart, LiveTurn
+from tui.transcript.places import Places
+from tui.transcript.shelf import Limits, Shelf
 
 TAIL_KEPT = 2_000
+"""Characters of a running call's output that are kept for its live tail."""
 OWN = "you ran"
 """The name under which a person's own command is shown."""
-"""Characters of a running call's output that are kept for its live tail."""
 _UNDER_WAY = ("writing", "pending", "asks", "running")
 
 
 @dataclass(slots=True)
 class Changes:
-    """What a batch of events did: blocks from ``first`` on are new, those in ``updated`` are older and differ."""
+    """What a batch of events did: blocks from ``first`` on are new, those in ``updated`` are older and differ, those in
+    ``marked`` are as long as they were but look different."""
 
     first: int
     updated: set[int] = field(default_factory=set)
+    marked: list[range] = field(default_factory=list)
 
 
 class Blocks(Sequence[Block]):
-    """The blocks of one session so far."""
+    """The blocks of one session so far. ``limits``: which of them are kept in memory."""
 
-    def __init__(self) -> None:
-        self._blocks: list[Block] = []
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._blocks = Shelf(limits)
+        self._places = Places()
         self._changes = Changes(0)
         self._live: LiveTurn | None = None
-        self._calls: dict[tuple[int, str], int] = {}
-        self._newest_call: dict[str, int] = {}
+        self._calls = Calls()
         self._own = ""
         self._requests: dict[str, ev.ApprovalRequested] = {}
         self._questions: dict[str, int] = {}
-        self._seqs: list[int] = []
-        self._seq_blocks: list[int] = []
-        self._jumps: dict[Jump, list[int]] = {}
         self._last_who = ""
         self._retry = (-1, -1)
         self._left: dict[int, range] = {}
@@ -73,6 +73,10 @@ class Blocks(Sequence[Block]):
     def __getitem__(self, index: slice) -> Sequence[Block]: ...
     def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
         return self._blocks[index]
+
+    def close(self) -> None:
+        """They are no longer shown: what lies on disk is given up."""
+        self._blocks.close()
 
     # --- what is asked of them -------------------------------------------------------------------------------------
 
@@ -89,12 +93,11 @@ class Blocks(Sequence[Block]):
 
     def block_of(self, seq: int) -> int:
         """The block an event went into: that of the newest shown event up to ``seq``. -1 when there is none."""
-        at = bisect_right(self._seqs, seq)
-        return self._seq_blocks[at - 1] if at else -1
+        return self._places.block_of(seq)
 
     def jumps(self, kind: Jump) -> Sequence[int]:
         """The blocks a jump of this kind lands on, in order."""
-        return self._jumps.get(kind, ())
+        return self._places.jumps(kind)
 
     # --- feeding ---------------------------------------------------------------------------------------------------
 
@@ -111,25 +114,14 @@ class Blocks(Sequence[Block]):
     def _append(self, block: Block) -> int:
         index = len(self._blocks)
         self._blocks.append(block)
-        self._remember(index, block.seq)
+        self._places.note(index, block, block.seq)
         return index
 
     def _update(self, index: int, block: Block, seq: int = 0) -> None:
         self._blocks[index] = block
         if index < self._changes.first:
             self._changes.updated.add(index)
-        self._remember(index, seq)
-
-    def _remember(self, index: int, seq: int) -> None:
-        if seq > (self._seqs[-1] if self._seqs else 0):
-            self._seqs.append(seq)
-            self._seq_blocks.append(index)
-        for kind in jumps_of(self._blocks[index]):
-            known = self._jumps.setdefault(kind, [])
-            if not known or known[-1] < index:
-                known.append(index)
-            elif known[bisect_right(known, index) - 1] != index:
-                insort(known, index)
+        self._places.note(index, block, seq)
 
     def _append_note(self, note: Note | None) -> None:
         if note is not None:
@@ -178,7 +170,7 @@ class Blocks(Sequence[Block]):
         title = title_of(call.input) or partial_title(call.bad_input)
         command = line if isinstance(line := call.input.get("command"), str) else ""
         index = self._put(part, Tool(event.seq, call.id, event.turn, call.name, title, command=command))
-        self._calls[event.turn, call.id] = self._newest_call[call.id] = index
+        self._calls.put(event.turn, call.id, index)
 
     # --- the answer being written ----------------------------------------------------------------------------------
 
@@ -223,7 +215,7 @@ class Blocks(Sequence[Block]):
     # --- tool calls ------------------------------------------------------------------------------------------------
 
     def _tool(self, call_id: str, turn: int | None = None) -> tuple[int, Tool | None]:
-        index = self._newest_call.get(call_id, -1) if turn is None else self._calls.get((turn, call_id), -1)
+        index = self._calls.find(call_id, turn)
         block = self._blocks[index] if index >= 0 else None
         return index, block if isinstance(block, Tool) else None
 
@@ -231,8 +223,9 @@ class Blocks(Sequence[Block]):
         index, tool = self._tool(event.call_id, event.turn)
         if tool is None:
             tool = Tool(event.seq, event.call_id, event.turn, event.name, event.title, "running")
-            self._calls[event.turn, event.call_id] = self._newest_call[event.call_id] = self._append(tool)
+            self._calls.put(event.turn, event.call_id, self._append(tool))
         else:
+            self._calls.begin(event.turn, event.call_id)
             self._update(index, replace(tool, title=event.title or tool.title, state="running"), event.seq)
 
     def _tool_progress(self, event: ev.ToolProgress) -> None:
@@ -241,7 +234,7 @@ class Blocks(Sequence[Block]):
             # A person's own command: no stored event says that it began.
             self._own = event.call_id
             own = Tool(0, event.call_id, 0, OWN, event.title, "running", command=event.title)
-            self._newest_call[event.call_id] = self._append(own)
+            self._calls.name(event.call_id, self._append(own))
         elif tool is not None and tool.state in _UNDER_WAY:
             self._update(index, replace(tool, tail=(tool.tail + event.text)[-TAIL_KEPT:]))
 
@@ -288,19 +281,19 @@ class Blocks(Sequence[Block]):
             self._append(done)
         else:
             self._update(index, done, event.seq)
+        self._calls.end(event.turn, event.call_id)
 
     def _end_calls(self, summary: str) -> None:
         """Calls whose result never came: the run they belonged to is over."""
-        for index in set(self._calls.values()):
+        for index in self._calls.end_run():
             block = self._blocks[index]
             if isinstance(block, Tool) and block.state in _UNDER_WAY:
                 self._update(index, replace(block, state="cancelled", summary=summary, tail=""))
-        self._calls.clear()
 
     # --- approvals, questions, the run -----------------------------------------------------------------------------
 
     def _approval_requested(self, event: ev.ApprovalRequested) -> None:
-        self._requests[event.id] = event
+        remember(self._requests, event.id, event)
         index, tool = self._tool(event.call_id)
         if tool is not None and tool.state in _UNDER_WAY:
             self._update(index, replace(tool, state="asks"), event.seq)
@@ -316,7 +309,8 @@ class Blocks(Sequence[Block]):
         self._update(index, replace(tool, state=state, decision=notes.decision(event)), event.seq)
 
     def _question_asked(self, event: ev.QuestionAsked) -> None:
-        self._questions[event.id] = self._append(Question(event.seq, event.question, event.options, at=event.at))
+        index = self._append(Question(event.seq, event.question, event.options, at=event.at))
+        remember(self._questions, event.id, index)
         self._last_who = ""
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:
@@ -342,9 +336,9 @@ class Blocks(Sequence[Block]):
         left = range(0)
         if event.undoes:
             left = self._left.pop(event.undoes, left)
-        elif event.conversation and (at := bisect_left(self._seqs, event.to)) < len(self._seqs):
-            left = self._left[event.seq] = range(self._seq_blocks[at], note)
-        self._changes.updated.update(index for index in left if index < self._changes.first)
+        elif event.conversation and (first := self._places.first_since(event.to)) >= 0:
+            left = self._left[event.seq] = range(first, note)
+        self._changes.marked.append(left)
 
     def _model_retry(self, event: ev.ModelRetry) -> None:
         self._drop_live()

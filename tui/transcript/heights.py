@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 
 
@@ -9,8 +10,8 @@ class Heights:
     """A growing list of non-negative integers. Indexes from 0; sums over ``[0, i)``."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
-        self._values: list[int] = []
-        self._tree: list[int] = [0]
+        self._values = array("i")
+        self._tree = array("q", [0])
         self.total = 0
         for height in heights:
             self.append(height)

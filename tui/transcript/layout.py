@@ -5,6 +5,7 @@ A width change forgets no height: old ones serve as estimates until their block 
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ from tui.transcript.heights import Heights
 from tui.transcript.kinds import Block, Gone, Note, Question, Said, Tool
 from tui.transcript.render import MARKDOWN_LIMIT, SAID_LINES, Rendered
 
-KEPT_LINES = 6_000
-"""Rendered lines kept for blocks near the view; older ones are rendered again when they come back."""
+KEPT_LINES = 2_000
+"""Rendered lines kept for blocks near the view, about 2 KB each; others are rendered again when they come back."""
 
 Draw = Callable[[int, Rendered | None], Rendered]
 _GAP = Strip([], 0)
@@ -40,7 +41,7 @@ class Layout:
         self._blocks = blocks
         self._draw = draw
         self.heights = Heights()
-        self._measured: list[int] = []
+        self._measured = array("i")
         self._generation = 0
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
         self._kept = 0
@@ -71,6 +72,12 @@ class Layout:
             self._measured[index + 1] = -1
             if after := self._entries.get(index + 1):
                 after.stale = True
+
+    def draw_again(self, indexes: range) -> None:
+        """These blocks look different, and are as high as they were: however many, only drawn ones cost anything."""
+        for index, entry in self._entries.items():
+            if index in indexes:
+                entry.stale = True
 
     def restart(self, width: int) -> None:
         """Width or look changed: every block has to be rendered again when it comes near."""

@@ -7,14 +7,15 @@ stays where it is. At the end the view follows what arrives.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from textual.selection import Selection
 from textual.strip import Strip
 
 from engine.events import AnyEvent
-from tui.transcript.blocks import Blocks
+from tui.transcript.blocks import Blocks, Changes
 from tui.transcript.kinds import Block, CallKey, Gone, Jump, Tool, Whole, jumps_of, source_text
 from tui.transcript.layout import Layout
 from tui.transcript.look import Look
@@ -28,6 +29,10 @@ _SELECTABLE_LINES = 20_000
 """Lines a selection by mouse takes along at most."""
 _FROM_TOP = 3
 """Jumps land a third of the view below its top."""
+_PORTION = 200
+"""Events taken in at once: their blocks are measured before they may be packed away."""
+_CALLS_APART = 1_000
+"""Blocks between the first of an event and the last call of it, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,16 @@ class Reader:
     def __init__(self, look: Look) -> None:
         self.look = look
         self.width = self.height = 0
+        self._past: tuple[Blocks, Layout] | None = None
+        self.blocks = Blocks()
         self.clear()
 
     def clear(self) -> None:
         """Forget everything but size and look."""
-        self._past: tuple[Blocks, Layout] | None = None
+        self.blocks.close()
+        if self._past is not None:
+            self._past[0].close()
+        self._past = None
         self.blocks = Blocks()
         self.layout = Layout(self.blocks, self._draw)
         self.layout.restart(self.width or 80)
@@ -82,13 +92,15 @@ class Reader:
 
     def feed(self, events: Iterable[AnyEvent]) -> bool:
         """Take in events; whether anything is to be seen of them."""
+        # Not ``any``: it would stop at the first portion that shows something.
+        return sum([self._take(portion) for portion in _portions(events)]) > 0
+
+    def _take(self, events: Sequence[AnyEvent]) -> bool:
         changes = self.blocks.feed(events)
         fresh = len(self.blocks) - changes.first
         if not fresh and not changes.updated:
             return False
-        self.layout.grow()
-        for index in changes.updated:
-            self.layout.touch(index)
+        _lay_out(self.layout, changes)
         self.search.look_again((*changes.updated, *range(changes.first, len(self.blocks))))
         if not self.follow:
             self.unseen += fresh or (self.unseen == 0 and len(self.blocks) - 1 in changes.updated)
@@ -100,10 +112,8 @@ class Reader:
             blocks = Blocks()
             self._past = blocks, Layout(blocks, self._draw)
         blocks, layout = self._past
-        changes = blocks.feed(events)
-        layout.grow()
-        for index in changes.updated:
-            layout.touch(index)
+        for portion in _portions(events):
+            _lay_out(layout, blocks.feed(portion))
 
     def join_past(self) -> None:
         """Show the past that was taken in. What a person reads, has selected or unfolded stays so, in its place."""
@@ -125,6 +135,7 @@ class Reader:
             self._anchor = (place(index), line + self.blocks.gap_before(place(index)) - shown.gap_before(index))
             self.selected = place(self.selected) if 0 <= self.selected < len(shown) else _NONE
             self._pages = {place(index): pages for index, pages in self._pages.items()}
+        shown.close()
         self.find(self.search.text)
 
     def resize(self, width: int, height: int) -> bool:
@@ -232,7 +243,8 @@ class Reader:
 
     def _index_of(self, call: CallKey) -> int:
         """Where a call stands: at the first block of its event or after it. -1 when there is none."""
-        for index in range(max(0, self.blocks.block_of(call[0])), len(self.blocks)):
+        first = max(0, self.blocks.block_of(call[0]))
+        for index in range(first, min(first + _CALLS_APART, len(self.blocks))):
             block = self.blocks[index]
             if isinstance(block, Tool) and block.key == call:
                 return index
@@ -359,3 +371,18 @@ class Reader:
         return "\n".join(
             text[max(span[0], GUTTER) : len(text) if span[1] < 0 else span[1]].rstrip() for text, span in lines if span
         )
+
+
+def _portions(events: Iterable[AnyEvent]) -> Iterator[list[AnyEvent]]:
+    rest = iter(events)
+    while portion := list(islice(rest, _PORTION)):
+        yield portion
+
+
+def _lay_out(layout: Layout, changes: Changes) -> None:
+    """Make room for what is new, and measure again what is not as it was."""
+    layout.grow()
+    for index in changes.updated:
+        layout.touch(index)
+    for marked in changes.marked:
+        layout.draw_again(marked)

@@ -99,7 +99,7 @@ def _agent(block: Said, width: int, look: Look, before: Rendered | None) -> Rend
         strips.append(strip_of(bar, [Segment(words, look.roles.muted)]))
     if block.note:
         strips += barred_lines(plain_lines(block.note), look.roles.warn, bar, width)
-    return Rendered(strips, markdown=markdown)
+    return Rendered(strips, markdown=markdown if block.open else None)
 
 
 def _thought(block: Thought, width: int, look: Look, pages: int) -> Rendered:

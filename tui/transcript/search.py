@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from tui.transcript.kinds import Block, source_text
 
 STEP = 500_000
 """Characters looked at in one step: some milliseconds."""
+EACH = 300
+"""What it costs to come to a block, which may have to be unpacked, in characters."""
 
 
 class Search:
@@ -19,8 +22,8 @@ class Search:
         self._needle = text.lower()
         self._blocks = blocks
         self._next = len(blocks) - 1 if text else -1
-        self._counts: dict[int, int] = {}
-        self._found: list[int] = []
+        # The newest first, as they are found: block -index is found counts[at] times.
+        self._found, self._counts = array("q"), array("q")
         self.matches = 0
 
     @property
@@ -32,7 +35,7 @@ class Search:
         """Look at some more blocks."""
         left = STEP
         while self._next >= 0 and left > 0:
-            left -= self._look(self._next) + 50
+            left -= self._look(self._next) + EACH
             self._next -= 1
 
     def look_again(self, indexes: Iterable[int]) -> None:
@@ -44,26 +47,25 @@ class Search:
     def _look(self, index: int) -> int:
         text = source_text(self._blocks[index])
         count = text.lower().count(self._needle)
-        known = self._counts.get(index, 0)
-        self.matches += count - known
-        if count:
-            self._counts[index] = count
-            if not known:
-                insort(self._found, index)
+        at = bisect_left(self._found, -index)
+        known = at < len(self._found) and self._found[at] == -index
+        self.matches += count - (self._counts[at] if known else 0)
+        if known and count:
+            self._counts[at] = count
         elif known:
-            del self._counts[index]
-            self._found.remove(index)
+            del self._found[at], self._counts[at]
+        elif count:
+            self._found.insert(at, -index)
+            self._counts.insert(at, count)
         return len(text)
 
     def next_block(self, after: int) -> int:
         """The first block found after ``after``, from the beginning again at the end; -1 when nothing was found."""
-        if not self._found:
-            return -1
-        return self._found[bisect_right(self._found, after) % len(self._found)]
+        return -self._found[bisect_left(self._found, -after) - 1] if self._found else -1
 
     def previous_block(self, before: int) -> int:
         """The last block found before ``before``, from the end again at the beginning; -1 when nothing was found."""
-        return self._found[bisect_left(self._found, before) - 1] if self._found else -1
+        return -self._found[bisect_right(self._found, -before) % len(self._found)] if self._found else -1
 
     def lines_in(self, lines: Sequence[str]) -> list[int]:
         """Which of the lines hold the text."""

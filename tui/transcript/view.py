@@ -53,15 +53,8 @@ class Transcript(ScrollView, can_focus=True):
     WantsArtifact = messages.WantsArtifact
     Found = messages.Found
 
-    def __init__(
-        self,
-        *,
-        signs: Signs | None = None,
-        name: str | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, *, signs: Signs | None = None, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
         self._signs = signs or signs_for()
         self._reader = Reader(Look(signs=self._signs))
         self._rows: list[Row] = []
@@ -316,6 +309,9 @@ class Transcript(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines as they go to the screen. Nothing but this widget's text is in them, so no box is drawn."""
+        if self.parent is None:
+            # It was taken away a moment before the screen forgets where it was: see `Removable`.
+            return [Strip.blank(crop.width)] * crop.height
         if self.styles.gutter.totals != (0, 0) or self.opacity < 1:
             return super().render_lines(crop)
         ground = self._ground(self.outer_size.width)
@@ -351,6 +347,10 @@ class Transcript(ScrollView, can_focus=True):
         self.watch(self.app, "theme", self._restyle, init=False)
         self._restyle()
         self._plan()
+
+    def on_unmount(self) -> None:
+        self._reader.clear()
+        self._rows, self._painter = [], Painter()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

@@ -48,7 +48,6 @@ class Past:
     name: str
     title: str
     status: str
-    summary: str
     seconds: float
 
 
@@ -85,10 +84,10 @@ class ToolsLog:
             _, title = self.queue.pop(event.call_id, ("", ""))
             started = self.running.pop(event.call_id, None)
             title = started.title if started else title
-            self._end(Past(event.name, title, event.status, event.summary or event.error, event.seconds))
+            self._end(Past(event.name, title, event.status, event.seconds))
         elif event.type == "person_ran":
             self.running = {id: call for id, call in self.running.items() if call.name != OWN}
-            self._end(Past(OWN, event.command, event.status, "", event.seconds))
+            self._end(Past(OWN, event.command, event.status, event.seconds))
         elif event.type in ("run_started", "run_finished"):
             self.queue.clear()
             self.running.clear()
