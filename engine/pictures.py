@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.queries import PictureShown, ShowPicture
 from engine.text import clean
-from sandbox.broker import Broker, Caller
-from sandbox.operations import DecodePicture
+from sandbox.broker import Broker
+from sandbox.operations import Caller, DecodePicture
 
 PIXELS_A_CELL = 2
 """One above the other: a cell is about twice as high as wide."""

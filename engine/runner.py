@@ -39,7 +39,8 @@ from engine.todo_file import TodoFile
 from engine.tools.base import ToolContext
 from engine.tools.todo import parse_todo
 from engine.waiting import ended
-from sandbox.broker import Broker, Caller
+from sandbox.broker import Broker
+from sandbox.operations import Caller
 from sandbox.shadow import Shadow
 from skills import Catalogue
 

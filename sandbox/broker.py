@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sandbox.advice import advise
@@ -10,6 +10,7 @@ from sandbox.approval import Answer, ApprovalRequest, Choice
 from sandbox.assess import bound, conflict
 from sandbox.backends.base import Capabilities, OnOutput
 from sandbox.operations import (
+    Caller,
     DecodePicture,
     ListFiles,
     Operation,
@@ -29,16 +30,6 @@ if TYPE_CHECKING:
     from sandbox.gate import Gate
     from sandbox.policy import Policy
     from sandbox.requests import Requests
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks: shown to the person and written to the audit log. ``person``: a person wants it run, at their word."""
-
-    session: str = ""
-    tool: str = ""
-    call_id: str = ""
-    person: bool = False
 
 
 class Broker:

@@ -1,4 +1,4 @@
-"""What can be asked of the sandbox, and what comes back: frozen data, no behaviour.
+"""What can be asked of the sandbox, who asks, and what comes back: frozen data, no behaviour.
 
 Every operation goes through `Broker.run`: policy, risk, gate, backend, audit. Paths are as the model wrote them
 (relative to the workspace, or absolute); only code inside the sandbox ever resolves them.
@@ -9,6 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: shown to the person and written to the audit log. ``person``: a person wants it run, at their word."""
+
+    session: str = ""
+    tool: str = ""
+    call_id: str = ""
+    person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

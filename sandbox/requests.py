@@ -8,7 +8,7 @@ import secrets
 import shlex
 import shutil
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sandbox.approval import ApprovalRequest, digest_of
 from sandbox.assess import assess_read, assess_write, refusal
@@ -16,15 +16,12 @@ from sandbox.backends.base import Place
 from sandbox.backends.environment import refused_names
 from sandbox.connections import reachable
 from sandbox.identity import Identities, Program
-from sandbox.operations import RunArgv, RunCommand, WriteFile
+from sandbox.operations import Caller, RunArgv, RunCommand, WriteFile
 from sandbox.packages import origin
 from sandbox.policy import Network, Policy
 from sandbox.risk import Assessment, Risk
 from sandbox.rules import simple_commands, suggest_path, suggest_shell
 from sandbox.wx import effect, exceptions
-
-if TYPE_CHECKING:
-    from sandbox.broker import Caller
 
 _LONGEST = 128 * 1024  # what Linux takes as one argument
 

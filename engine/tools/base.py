@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict
 
 from engine.events import External, ToolSpec
 from engine.tools.schema import schema_of
-from sandbox.broker import Broker, Caller
+from sandbox.broker import Broker
+from sandbox.operations import Caller
 
 
 class ToolInput(BaseModel):

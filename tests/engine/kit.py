@@ -22,8 +22,7 @@ from engine.session import Session
 from engine.state import TaskState, fold
 from engine.tools.registry import specs
 from sandbox.approval import ApprovalRequest, Choice
-from sandbox.broker import Caller
-from sandbox.operations import Operation, Outcome, RunCommand, Status
+from sandbox.operations import Caller, Operation, Outcome, RunCommand, Status
 from sandbox.risk import Assessment, Risk
 from sandbox.shadow import Shadow
 from skills import Catalogue

@@ -11,8 +11,7 @@ from pathlib import Path
 from engine import events as ev
 from engine.models.base import BlockEnd, Done, ModelError, Part, Start
 from engine.prompt.request import ModelRequest
-from sandbox.broker import Caller
-from sandbox.operations import Operation, Outcome, Status
+from sandbox.operations import Caller, Operation, Outcome, Status
 from tests.engine.kit import Kit, make_kit, shell, text
 from tests.fakes.asking import params_for
 from tests.fakes.prefix import Block, blocks

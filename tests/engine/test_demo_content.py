@@ -28,8 +28,7 @@ from engine.session import Session
 from engine.tools.registry import specs
 from sandbox.approval import ApprovalRequest, Choice
 from sandbox.backends.base import OnOutput
-from sandbox.broker import Caller
-from sandbox.operations import Operation, Outcome, PollBackground, RunCommand, Status, WriteFile
+from sandbox.operations import Caller, Operation, Outcome, PollBackground, RunCommand, Status, WriteFile
 from sandbox.risk import Assessment, Risk
 from sandbox.shadow import Shadow
 from skills import Catalogue

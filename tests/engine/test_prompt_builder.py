@@ -18,8 +18,7 @@ from engine.prompt.request import ModelRequest, ResultPart
 from engine.state import TaskState
 from engine.tools.base import ToolContext
 from engine.tools.shell_run import ShellRun, ShellRunInput
-from sandbox.broker import Caller
-from sandbox.operations import Outcome, Status
+from sandbox.operations import Caller, Outcome, Status
 from tests.sandbox.network_kit import HOST, site
 from tests.strategies import by_type
 

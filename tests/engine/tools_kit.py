@@ -13,10 +13,11 @@ from engine.events import ToolCall, ToolResult
 from engine.tools.base import ToolContext
 from engine.tools.runner import run_call
 from sandbox.backends.base import OnOutput
-from sandbox.broker import Broker, Caller
+from sandbox.broker import Broker
 from sandbox.helper import files, search
 from sandbox.helper.places import Refused, Space
 from sandbox.operations import (
+    Caller,
     Entry,
     ListFiles,
     Match,
