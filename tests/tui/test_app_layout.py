@@ -73,6 +73,23 @@ async def test_a_storm_of_resizes_ends_with_the_right_layout(tmp_path: Path) -> 
         await bench.until(lambda: "TASK" in bench.screen_text(), "the side column is back")
 
 
+@pytest.mark.parametrize("pane", ["task", "todo", "approvals", "tools"])
+async def test_what_is_typed_after_a_resize_hid_the_pane_one_was_in_is_a_message(tmp_path: Path, pane: str) -> None:
+    async with workbench(tmp_path, size=(200, 60), real=True) as bench:
+        begin(bench.engine)
+        await bench.settled()
+        screen = bench.app.bench
+        for _ in range(9):
+            if screen._focus_name() != pane:
+                await bench.pilot.press("tab")
+        assert screen._focus_name() == pane
+        await bench.pilot.resize_terminal(60, 20)
+        await bench.until(lambda: screen.narrow and screen._focus_name() == "composer", "the focus is where one types")
+        await bench.pilot.resize_terminal(200, 60)
+        await bench.pilot.press("h", "o")
+        await bench.until(lambda: screen.composer.text == "ho", "the letters are text")
+
+
 async def test_narrow_shows_one_pane_at_a_time_with_a_badge_where_something_waits(tmp_path: Path) -> None:
     async with workbench(tmp_path, size=(80, 24)) as bench:
         bench.app.asking.put_aside(("s1", "a"))
