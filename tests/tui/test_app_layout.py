@@ -196,6 +196,26 @@ async def test_help_lists_every_action(tmp_path: Path) -> None:
         await bench.until(lambda: isinstance(bench.app.screen, Workbench), "back")
 
 
+async def test_help_begins_with_the_keys_of_where_you_are_unless_one_types(tmp_path: Path) -> None:
+    async with workbench(tmp_path, size=(120, 40), real=True) as bench:
+        begin(bench.engine)
+        await bench.settled()
+        await bench.pilot.press("f1")
+        await bench.until(lambda: "Esc closes" in bench.screen_text(), "help")
+        assert "Send the message" in bench.screen_text()
+        assert "Select the block above" not in bench.screen_text()
+        await bench.pilot.press("escape")
+        await bench.until(lambda: bench.app.screen is bench.app.bench, "back")
+        bench.app.bench.transcript.focus()
+        await bench.until(lambda: "[ ] select   Enter unfold" in bench.screen_text(), "the last line says how to select")
+        await bench.pilot.press("question_mark")
+        await bench.until(lambda: "Esc closes" in bench.screen_text(), "help")
+        first = bench.screen_text().splitlines()[2:30]
+        assert any("Here" in line for line in first[:2])
+        assert any("Select the block above" in line for line in first)
+        assert not any("Scroll Left" in line for line in first)
+
+
 async def test_the_palette_offers_every_action_with_its_key(tmp_path: Path) -> None:
     from tui.commands import ActionProvider
 
