@@ -81,6 +81,12 @@ def test_a_message_goes_out_and_what_happens_comes_in_words(room: Room) -> None:
     assert room.text.count("\none") >= 30
 
 
+def test_a_call_that_was_cut_off_is_not_said_to_have_taken_no_time(room: Room) -> None:
+    cut = ev.ToolResult(call_id="c1", turn=1, name="shell_run", status="cancelled", text="", summary="interrupted")
+    room.tell(ev.ToolStarted(call_id="c1", turn=1, name="shell_run", title="make"), cut, then="interrupted")
+    assert "CANCELLED: shell_run make: interrupted" in room.text
+
+
 def test_a_picture_is_told_by_its_kind_and_size(room: Room) -> None:
     what = "PNG image, 640 × 480 pixels, 12.3 kB"
     read = ev.ToolResult(call_id="c1", turn=1, name="fs_read", status="ok", text=f"[{what}. It is.]", summary=what)
