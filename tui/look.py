@@ -24,6 +24,7 @@ STAGE_ROLES = {
     "denied": "warn",
     "failed": "danger",
     "no_model": "danger",
+    "not open": "danger",
 }
 
 
@@ -39,6 +40,7 @@ STAGE_SIGNS = {
     "denied": "paused",
     "failed": "failed",
     "no_model": "failed",
+    "not open": "failed",
 }
 
 

@@ -207,7 +207,7 @@ async def test_help_begins_with_the_keys_of_where_you_are_unless_one_types(tmp_p
         await bench.pilot.press("escape")
         await bench.until(lambda: bench.app.screen is bench.app.bench, "back")
         bench.app.bench.transcript.focus()
-        await bench.until(lambda: "[ ] select   Enter unfold" in bench.screen_text(), "the last line says how to select")
+        await bench.until(lambda: "[ ] select   Enter unfold" in bench.screen_text(), "how to select")
         await bench.pilot.press("question_mark")
         await bench.until(lambda: "Esc closes" in bench.screen_text(), "help")
         first = bench.screen_text().splitlines()[2:30]
