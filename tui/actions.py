@@ -109,7 +109,7 @@ ACTIONS: tuple[Action, ...] = (
            TALK, ("escape",), hint="interrupt", when=lambda s: s.running and not s.editing, slash="stop"),
     Action("queue", "What waits to be said: edit it, order it, take it back", TALK, ("f12",), hint="queue",
            when=lambda s: s.pending > 0, slash="queue"),
-    Action("pause", "Pause before the next turn; paused: go on", TALK, ("f8",), hint="go on / pause",
+    Action("pause", "Pause before the next turn; paused: go on", TALK, ("f8",), hint="go on",
            when=lambda s: s.paused, slash="pause"),
     Action("step", "One turn, then paused again", TALK, ("f9",), hint="step", when=lambda s: s.paused, slash="step"),
     Action("go_on", "Go on after a pause", TALK, slash="go"),

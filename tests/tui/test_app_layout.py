@@ -174,6 +174,9 @@ async def test_the_last_line_offers_what_can_be_done_now(tmp_path: Path) -> None
         bench.engine.tell(ev.MessageQueued(id="q", kind="steer", text="x"))
         await bench.settled()
         assert "Alt+Up take back" in last()
+        bench.engine.tell(ev.Paused())
+        await bench.settled()
+        assert "F8 go on   F9 step" in last()
 
 
 async def test_a_click_on_a_key_does_the_same_as_the_key(tmp_path: Path) -> None:
