@@ -87,6 +87,16 @@ def test_a_call_that_was_cut_off_is_not_said_to_have_taken_no_time(room: Room) -
     assert "CANCELLED: shell_run make: interrupted" in room.text
 
 
+def test_an_interrupt_of_nothing_says_so_and_how_to_leave(room: Room) -> None:
+    room.tell(ev.RunStarted(), ev.UserMessage(text="Go."), then="You: Go.")
+    room.desk.interrupt()
+    assert "Nothing runs" not in room.text
+    room.tell(ev.RunFinished(reason="finished"), then="finished")
+    room.desk.interrupt()
+    assert room.engine.commands(Interrupt) == [Interrupt("s1")] * 2
+    assert room.said[-1] == "Nothing runs. /quit leaves."
+
+
 def test_a_picture_is_told_by_its_kind_and_size(room: Room) -> None:
     what = "PNG image, 640 × 480 pixels, 12.3 kB"
     read = ev.ToolResult(call_id="c1", turn=1, name="fs_read", status="ok", text=f"[{what}. It is.]", summary=what)
