@@ -56,7 +56,8 @@ class Action:
     """``keys``: Textual's names, the first is shown. ``hint``: the word on the last line, shown when ``when`` holds.
     ``typed``: further keys that count only while nothing is being typed. ``slash``: the command after ``/``.
     ``argument``: what may follow it, for people. ``listed``: whether the palette offers it. ``first``: its key counts
-    before whatever has the focus sees it, so that what is typed after it goes where it leads."""
+    before whatever has the focus sees it, so that what is typed after it goes where it leads. ``pair``: its first two
+    keys belong together, to and fro, and are shown together."""
 
     name: str
     title: str
@@ -71,6 +72,12 @@ class Action:
     call: str = ""
     listed: bool = True
     first: bool = False
+    pair: bool = False
+
+    @property
+    def label(self) -> str:
+        """The key as the last line shows it; '' when it has none."""
+        return " ".join(key_name(key) for key in self.shown[: 1 + self.pair])
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -102,7 +109,7 @@ ACTIONS: tuple[Action, ...] = (
            TALK, ("escape",), hint="interrupt", when=lambda s: s.running and not s.editing, slash="stop"),
     Action("queue", "What waits to be said: edit it, order it, take it back", TALK, ("f12",), hint="queue",
            when=lambda s: s.pending > 0, slash="queue"),
-    Action("pause", "Pause before the next turn; paused: go on", TALK, ("f8",), hint="go on / pause",
+    Action("pause", "Pause before the next turn; paused: go on", TALK, ("f8",), hint="go on",
            when=lambda s: s.paused, slash="pause"),
     Action("step", "One turn, then paused again", TALK, ("f9",), hint="step", when=lambda s: s.paused, slash="step"),
     Action("go_on", "Go on after a pause", TALK, slash="go"),
@@ -121,6 +128,11 @@ ACTIONS: tuple[Action, ...] = (
            when=lambda s: s.elsewhere > 0),
     Action("cycle_approve", "Change the mode: ask, contained, plan; /approve takes rules and deny too", DECIDE,
            ("shift+tab",), hint="mode", when=_always, slash="approve", argument="ask|contained|plan|rules|deny"),
+    Action("select", "Select a block: the one above, the one below", SEE, typed=("left_square_bracket",
+           "right_square_bracket"), hint="select", place="widget", listed=False, pair=True,
+           when=lambda s: s.focus == "transcript"),
+    Action("unfold", "Unfold the selected block, show more of it, fold it", SEE, typed=("enter",), hint="unfold",
+           place="widget", listed=False, when=lambda s: s.focus == "transcript"),
     Action("find", "Search the transcript; n and N go on", SEE, typed=("slash",), hint="search", slash="find",
            argument="TEXT", when=lambda s: s.focus == "transcript"),
     Action("copy", "Copy the selected block, or the last thing said", SEE, typed=("y",), hint="copy", slash="copy",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.commands import CloseSession, OpenSession
@@ -239,7 +241,8 @@ class Link:
             which = "This session" if len(used) == 1 else ", ".join(repr(tab.title) for tab in lost)
             lines.append(f"{which} was not saved: the log could not be written.")
         if len(kept) == 1:
-            how = "agent-tui --continue" if len(used) == 1 else f"agent-tui --resume {kept[0].session}"
+            newest = len(used) == 1 and self._here(kept[0])
+            how = "agent-tui --continue" if newest else f"agent-tui --resume {kept[0].session}"
             lines.append(f"To go on with {kept[0].title!r}: {how}")
         elif kept:
             lines.append(f"{len(kept)} sessions are saved. To go on with one:")
@@ -247,3 +250,9 @@ class Link:
             if len(kept) > MOST_NAMED:
                 lines.append("  agent-tui sessions list   shows the others")
         return "".join(f"{line}\n" for line in lines)
+
+    def _here(self, tab: Tab) -> bool:
+        """Whether the session is one of the folder the shell is in, where ``--continue`` looks for it."""
+        with contextlib.suppress(OSError):
+            return tab.state is not None and Path(tab.state.cwd).resolve() == Path.cwd()
+        return False

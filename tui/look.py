@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.style import Style
@@ -12,10 +13,14 @@ from rich.text import Text
 from tui.roles import Roles
 from tui.signs import Signs
 
+if TYPE_CHECKING:
+    from engine.state import TaskState
+
 STAGE_ROLES = {
     "thinking": "agent",
     "running tools": "tool",
     "waiting for you": "warn",
+    "plan waits for you": "warn",
     "retrying": "warn",
     "paused": "warn",
     "finished": "ok",
@@ -24,6 +29,7 @@ STAGE_ROLES = {
     "denied": "warn",
     "failed": "danger",
     "no_model": "danger",
+    "not open": "danger",
 }
 
 
@@ -31,6 +37,7 @@ STAGE_SIGNS = {
     "thinking": "running",
     "running tools": "running",
     "waiting for you": "waits",
+    "plan waits for you": "waits",
     "retrying": "waits",
     "paused": "paused",
     "finished": "done",
@@ -39,6 +46,7 @@ STAGE_SIGNS = {
     "denied": "paused",
     "failed": "failed",
     "no_model": "failed",
+    "not open": "failed",
 }
 
 
@@ -46,6 +54,10 @@ STAGE_SIGNS = {
 class Look:
     roles: Roles = field(default_factory=Roles)
     signs: Signs = field(default_factory=Signs)
+
+    def standing(self, state: TaskState) -> tuple[str, Style]:
+        """Where a session stands as sign and words, and their style: a run that ended in a plan is not done with."""
+        return self.stage("plan waits for you" if state.plan and not state.running else state.stage)
 
     def stage(self, stage: str) -> tuple[str, Style]:
         """A stage of the task state as sign and words, and its style."""

@@ -32,7 +32,7 @@ def test_the_demo_by_lines_on_a_dumb_terminal(tmp_path: Path) -> None:
     terminal.sendline("/status")
     terminal.expect("turn 5")
     terminal.sendeof()
-    terminal.expect("agent-tui --continue")
+    terminal.expect("agent-tui --resume")
     terminal.expect(pexpect.EOF)
     terminal.close()
     assert terminal.exitstatus == 0

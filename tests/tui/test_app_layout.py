@@ -73,6 +73,23 @@ async def test_a_storm_of_resizes_ends_with_the_right_layout(tmp_path: Path) -> 
         await bench.until(lambda: "TASK" in bench.screen_text(), "the side column is back")
 
 
+@pytest.mark.parametrize("pane", ["task", "todo", "approvals", "tools"])
+async def test_what_is_typed_after_a_resize_hid_the_pane_one_was_in_is_a_message(tmp_path: Path, pane: str) -> None:
+    async with workbench(tmp_path, size=(200, 60), real=True) as bench:
+        begin(bench.engine)
+        await bench.settled()
+        screen = bench.app.bench
+        for _ in range(9):
+            if screen._focus_name() != pane:
+                await bench.pilot.press("tab")
+        assert screen._focus_name() == pane
+        await bench.pilot.resize_terminal(60, 20)
+        await bench.until(lambda: screen.narrow and screen._focus_name() == "composer", "the focus is where one types")
+        await bench.pilot.resize_terminal(200, 60)
+        await bench.pilot.press("h", "o")
+        await bench.until(lambda: screen.composer.text == "ho", "the letters are text")
+
+
 async def test_narrow_shows_one_pane_at_a_time_with_a_badge_where_something_waits(tmp_path: Path) -> None:
     async with workbench(tmp_path, size=(80, 24)) as bench:
         bench.app.asking.put_aside(("s1", "a"))
@@ -157,6 +174,9 @@ async def test_the_last_line_offers_what_can_be_done_now(tmp_path: Path) -> None
         bench.engine.tell(ev.MessageQueued(id="q", kind="steer", text="x"))
         await bench.settled()
         assert "Alt+Up take back" in last()
+        bench.engine.tell(ev.Paused())
+        await bench.settled()
+        assert "F8 go on   F9 step" in last()
 
 
 async def test_a_click_on_a_key_does_the_same_as_the_key(tmp_path: Path) -> None:
@@ -177,6 +197,26 @@ async def test_help_lists_every_action(tmp_path: Path) -> None:
                 assert key_name(key) in text
         await bench.pilot.press("escape")
         await bench.until(lambda: isinstance(bench.app.screen, Workbench), "back")
+
+
+async def test_help_begins_with_the_keys_of_where_you_are_unless_one_types(tmp_path: Path) -> None:
+    async with workbench(tmp_path, size=(120, 40), real=True) as bench:
+        begin(bench.engine)
+        await bench.settled()
+        await bench.pilot.press("f1")
+        await bench.until(lambda: "Esc closes" in bench.screen_text(), "help")
+        assert "Send the message" in bench.screen_text()
+        assert "Select the block above" not in bench.screen_text()
+        await bench.pilot.press("escape")
+        await bench.until(lambda: bench.app.screen is bench.app.bench, "back")
+        bench.app.bench.transcript.focus()
+        await bench.until(lambda: "[ ] select   Enter unfold" in bench.screen_text(), "how to select")
+        await bench.pilot.press("question_mark")
+        await bench.until(lambda: "Esc closes" in bench.screen_text(), "help")
+        first = bench.screen_text().splitlines()[2:30]
+        assert any("Here" in line for line in first[:2])
+        assert any("Select the block above" in line for line in first)
+        assert not any("Scroll Left" in line for line in first)
 
 
 async def test_the_palette_offers_every_action_with_its_key(tmp_path: Path) -> None:
@@ -200,6 +240,7 @@ async def test_the_palette_opens_and_runs_an_action(tmp_path: Path) -> None:
         await bench.until(lambda: bench.app.screen is not bench.app.bench, "the palette")
         await bench.pilot.press(*"keys and")
         await bench.until(lambda: "Keys and commands" in bench.screen_text(), "the hit")
+        assert "🔎" not in bench.screen_text(), "some terminals cannot show it"
         await bench.pilot.press("enter")
         await bench.until(lambda: isinstance(bench.app.screen, HelpScreen), "help")
 

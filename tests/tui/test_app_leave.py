@@ -58,7 +58,7 @@ def test_quit_says_how_to_go_on(tmp_path: Path) -> None:
     assert terminal.ends() == 0
     assert terminal.closed.exists()
     assert terminal.modes_left_on() == set()
-    assert "agent-tui --continue" in terminal.last_words()
+    assert "agent-tui --resume s1" in terminal.last_words(), "the session is one of another folder"
 
 
 def test_no_promise_when_nothing_could_be_saved(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_no_promise_when_nothing_could_be_saved(tmp_path: Path) -> None:
     terminal.expect(rb"Fix the login test")
     terminal.child.send(b"\x11")
     assert terminal.ends() == 0
-    assert "--continue" not in terminal.last_words()
+    assert not {"--continue", "--resume"} & set(terminal.last_words().split())
     assert "not saved" in terminal.last_words()
 
 

@@ -146,7 +146,7 @@ async def test_escape_puts_it_aside_and_says_so() -> None:
         await r.press("escape")
         await r.until(lambda: r.app.answers, "it is closed")
         assert r.app.answers == [None]
-        await r.sees("still waits for you")
+        await r.sees("still waits for you: Ctrl+G")
 
 
 async def test_settled_elsewhere_it_goes_without_a_decision() -> None:

@@ -30,7 +30,6 @@ async def test_it_comes_when_there_is_neither_a_setting_nor_a_session(tmp_path: 
         text = " ".join(bench.screen_text().split())
         for words in (
             "ollama",
-            "ollama serve",
             "ANTHROPIC_API_KEY",
             "bwrap",
             "Enter start",
@@ -43,6 +42,21 @@ async def test_it_comes_when_there_is_neither_a_setting_nor_a_session(tmp_path: 
     async with workbench(tmp_path, first_run=True) as bench:
         await bench.pilot.pause()
         assert bench.app.screen is bench.app.bench
+
+
+async def test_all_of_it_is_seen_at_once_in_a_small_terminal_and_nothing_found_goes_unsaid(tmp_path: Path) -> None:
+    kinds = ("anthropic/claude-sonnet-5-5", "openai/gpt", "ollama/MODEL", "lmstudio/MODEL", "vllm/MODEL", "local/small")
+    models = tuple(FoundModel(spec, "key", False, "nothing answers there", f"start {spec}") for spec in kinds)
+    scripted = FoundModel("script/offline", "built in", True)
+    why = "no key in the environment and no model server on this machine"
+    found = SurveyResult((scripted, *models), "script/offline", why, "bwrap", True)
+    async with workbench(tmp_path, first_run=True, size=(80, 24), engine=engine(tmp_path, found)) as bench:
+        await shown(bench)
+        await bench.until(lambda: "will use script/offline" in bench.screen_text(), "the survey")
+        text = bench.screen_text()
+        assert "1 more: agent-tui models lists them" in text and "waits for you" in text and "…" not in text
+        await bench.pilot.resize_terminal(120, 40)
+        await bench.until(lambda: "nothing answers there. start ollama/MODEL" in bench.screen_text(), "what to do")
 
 
 async def test_it_does_not_stand_before_a_task(tmp_path: Path) -> None:

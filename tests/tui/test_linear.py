@@ -94,6 +94,22 @@ def test_a_result_of_long_ago_can_still_be_read(room: Room) -> None:
     assert "no result 601; the newest is 600" in room.text
 
 
+def test_a_call_that_was_cut_off_is_not_said_to_have_taken_no_time(room: Room) -> None:
+    cut = ev.ToolResult(call_id="c1", turn=1, name="shell_run", status="cancelled", text="", summary="interrupted")
+    room.tell(ev.ToolStarted(call_id="c1", turn=1, name="shell_run", title="make"), cut, then="interrupted")
+    assert "CANCELLED: shell_run make: interrupted" in room.text
+
+
+def test_an_interrupt_of_nothing_says_so_and_how_to_leave(room: Room) -> None:
+    room.tell(ev.RunStarted(), ev.UserMessage(text="Go."), then="You: Go.")
+    room.desk.interrupt()
+    assert "Nothing runs" not in room.text
+    room.tell(ev.RunFinished(reason="finished"), then="finished")
+    room.desk.interrupt()
+    assert room.engine.commands(Interrupt) == [Interrupt("s1")] * 2
+    assert room.said[-1] == "Nothing runs. /quit leaves."
+
+
 def test_a_picture_is_told_by_its_kind_and_size(room: Room) -> None:
     what = "PNG image, 640 × 480 pixels, 12.3 kB"
     read = ev.ToolResult(call_id="c1", turn=1, name="fs_read", status="ok", text=f"[{what}. It is.]", summary=what)

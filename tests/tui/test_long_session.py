@@ -89,3 +89,5 @@ async def test_it_could_not_be_opened_after_all(tmp_path: Path) -> None:
         engine.show(ev.OpenFailed(error="the disk is gone"))
         await shows(bench, "the disk is gone")
         await bench.until(lambda: "Reading" not in bench.screen_text(), "nothing is being read")
+        await shows(bench, "✗ not open")
+        assert "starting" not in bench.screen_text()

@@ -125,11 +125,13 @@ async def test_put_aside_it_waits_until_f10_and_goes_when_it_was_decided_elsewhe
         await bench.pilot.press("escape")
         await bench.until(lambda: bench.app.screen is bench.app.bench, "it is put aside")
         await sees(bench, "F10 plan")
+        await sees(bench, "◌ plan waits for you")
         assert not bench.engine.commands(DecidePlan)
         await bench.pilot.press("f10")
         await bench.until(lambda: type(bench.app.screen) is PlanDialog, "it is back")
         bench.engine.tell(ev.PlanDecided(id="p1", choice="reject"))
         await bench.until(lambda: bench.app.screen is bench.app.bench, "it is gone")
+        await bench.until(lambda: "plan waits" not in bench.screen_text(), "and no longer spoken of")
         assert not bench.engine.commands(DecidePlan)
 
 

@@ -399,11 +399,13 @@ def test_a_session_that_turns_out_to_be_open_already_is_shown_in_its_tab() -> No
     assert not engine.commands(CloseSession)
 
 
-def test_the_farewell_names_them_all() -> None:
+def test_the_farewell_names_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = FakeHandle(EngineOptions(cwd=Path("/src")))
     link = link_with(engine)
     begin(engine)
     link.take()
+    assert link.farewell() == "To go on with 'Fix the login test': agent-tui --resume s1\n", "of another folder"
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/src/shop"))
     assert link.farewell() == "To go on with 'Fix the login test': agent-tui --continue\n"
     link.open(OpenSession(), link.tabs.add())
     link.take()

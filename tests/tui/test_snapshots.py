@@ -190,7 +190,7 @@ async def whose_approval(bench: Bench) -> None:
 
 
 async def first_run(bench: Bench) -> None:
-    await shows(bench, "ollama serve")
+    await shows(bench, "no server answers")
 
 
 async def trust(bench: Bench) -> None:

@@ -171,6 +171,11 @@ def test_calls_without_a_result_end_with_the_run() -> None:
     assert (tool(blocks).state, tool(blocks).summary) == ("cancelled", "interrupted")
 
 
+def test_a_person_is_told_that_it_was_they_who_interrupted() -> None:
+    (note,) = blocks_of(*stored(ev.RunFinished(reason="interrupted", detail="by the person, after the calls that ran")))
+    assert isinstance(note, Note) and note.text == "by you, after the calls that ran"
+
+
 def test_a_result_or_a_start_without_a_call_is_shown_all_the_same() -> None:
     blocks = blocks_of(*stored(ev.ToolStarted(call_id="x", turn=1, name="shell_run", title="ls"), result("y", 2)))
     assert [block.state for block in blocks if isinstance(block, Tool)] == ["running", "ok"]

@@ -270,6 +270,25 @@ async def test_enter_without_a_selection_takes_the_last_that_can_be_unfolded() -
         assert "inside" in screen_text(app)
 
 
+async def test_what_a_persons_own_command_said_is_read_at_once_and_its_beginning_on_request() -> None:
+    lines = "".join(f"line {n}\n" for n in range(1, 31))
+    app = TranscriptApp(stored(ev.PersonRan(command="git status", status="ok", text=lines)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        shown = screen_text(app)
+        assert "line 30" in shown and "line 19" in shown and "line 18" not in shown and "18 more lines" in shown
+        await pilot.press("enter", "home")
+        await pilot.pause()
+        assert "line 1\n" in screen_text(app)
+
+
+async def test_a_pause_has_the_sign_of_one() -> None:
+    app = TranscriptApp(stored(ev.Paused()))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "‖ paused" in screen_text(app)
+
+
 async def test_a_click_selects_and_a_second_one_unfolds() -> None:
     app = TranscriptApp(stored(said("", 1, call()), result(text="inside")))
     async with app.run_test(size=(80, 24)) as pilot:

@@ -15,6 +15,7 @@ from textual.widgets import Static
 import themes
 from engine.commands import Decide
 from engine.text import visible
+from tui.actions import BY_NAME
 from tui.dialogs import approval_view as view
 from tui.dialogs.approval_parts import approval_parts
 from tui.dialogs.entry import Entry
@@ -213,7 +214,7 @@ class ApprovalDialog(LongText[Decide | None], TypedIn[Decide | None]):
 
     def action_later(self) -> None:
         """Leave it waiting: the pane of approvals has it, and the time to answer runs on."""
-        self.put_aside("It still waits for you.")
+        self.put_aside(f"It still waits for you: {BY_NAME['answer'].label} shows it again.")
 
     # --- a text typed into it ----------------------------------------------------------------------------------------
 

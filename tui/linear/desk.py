@@ -70,8 +70,10 @@ class Desk:
         return True
 
     def interrupt(self) -> None:
-        """Cut what runs."""
+        """Cut what runs; sent in any case, since something may have begun that is not known of yet."""
         self._send(Interrupt)
+        if self.link.state and not self.link.state.running:
+            self._say("Nothing runs. /quit leaves.")
 
     def close(self) -> None:
         """Interrupt, save, and say how to go on."""

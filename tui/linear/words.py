@@ -99,7 +99,8 @@ class Narrator:
         title = self._titles.pop(event.call_id, "")
         head = f"{event.name} {title}".rstrip()
         what = "; ".join(dict.fromkeys(part for part in (event.summary, event.error, event.suggestion) if part))
-        lines = [f"{_STATES[event.status]}: {head} in {duration(event.seconds)}{': ' + what if what else ''}"]
+        took = f" in {duration(event.seconds)}" if event.seconds else ""
+        lines = [f"{_STATES[event.status]}: {head}{took}{': ' + what if what else ''}"]
         shown = self._worth_reading(event).strip().splitlines()
         lines += [f"  {line}" for line in shown[:SHOWN_LINES]]
         if len(shown) > SHOWN_LINES:

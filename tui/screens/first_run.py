@@ -22,15 +22,19 @@ if TYPE_CHECKING:
     from tui.app import WorkbenchApp
 
 LABEL = 9
-NAME = 16
+NAME = 13
 SPEC = 28
-MODELS = 6
+MODELS = 5
+HINTS = 100
+"""From how many columns on what to do stands beside what is missing; `agent-tui models` says it anywhere."""
+SCRIPTED = "script/"
+"""Models that play a file are no finding: the last line offers one, and what is used is said anyway."""
 PROMISE = "You see everything, you decide what is risky, nothing is lost."
 
 CONNECT = (
     ("with a key", "set ANTHROPIC_API_KEY or OPENAI_API_KEY"),
     ("to a server", "agent-tui --model openai-chat/NAME --base-url URL"),
-    ("on this machine", "run Ollama, LM Studio, llama-server or vLLM"),
+    ("to your own", "run Ollama, LM Studio, llama-server or vLLM"),
 )
 
 
@@ -73,9 +77,12 @@ class FirstRunScreen(Screen[str | None]):
             self._trouble = one_line(str(error)) or type(error).__name__
         self._draw()
 
+    def on_resize(self) -> None:
+        self._draw()
+
     def _draw(self) -> None:
         look = self._bench.look
-        page = first_run_page(self._found, self._trouble, self._bench.theme, look)
+        page = first_run_page(self._found, self._trouble, self._bench.theme, look, hints=self.size.width >= HINTS)
         self.query_one("#first-run-text", Static).update(page)
         self.query_one("#first-run-keys", Static).update(keys_text(look))
 
@@ -103,7 +110,7 @@ def keys_text(look: Look) -> Text:
     return line
 
 
-def first_run_page(found: SurveyResult | None, trouble: str, theme: str, look: Look) -> Table:
+def first_run_page(found: SurveyResult | None, trouble: str, theme: str, look: Look, *, hints: bool) -> Table:
     """The whole page: what it is about on the left, what was found on the right."""
     page = Table.grid(padding=(0, 2, 0, 0), expand=True)
     page.add_column(width=LABEL)
@@ -111,7 +118,7 @@ def first_run_page(found: SurveyResult | None, trouble: str, theme: str, look: L
     bold = Style(bold=True)
     page.add_row(Text("agent-tui", style=look.roles.accent + bold), Text(PROMISE, style=look.roles.text))
     for label, lines in (
-        ("models", _models(found, trouble, look)),
+        ("models", _models(found, trouble, look, hints)),
         ("connect", [Text.assemble((f"{name:<{NAME}}", look.roles.tool), words) for name, words in CONNECT]),
         ("sandbox", _sandbox(found, look)),
         ("colours", _preview(theme, look)),
@@ -122,22 +129,33 @@ def first_run_page(found: SurveyResult | None, trouble: str, theme: str, look: L
     return page
 
 
-def _models(found: SurveyResult | None, trouble: str, look: Look) -> list[Text]:
+def _models(found: SurveyResult | None, trouble: str, look: Look, hints: bool) -> list[Text]:
     roles, signs = look.roles, look.signs
     if found is None:
         sign, words = (signs.failed, f"could not look: {trouble}") if trouble else (signs.waits, "looking around")
         return [Text(f"{sign} {words}", style=roles.muted)]
     lines = []
-    for model in sorted(found.models, key=lambda m: not m.usable)[:MODELS]:
+    models = [model for model in found.models if not model.spec.startswith(SCRIPTED)]
+    for model in sorted(models, key=lambda m: not m.usable)[:MODELS]:
         sign, style, name = (
             (signs.done, roles.ok, roles.text) if model.usable else (signs.todo, roles.muted, roles.muted)
         )
-        said = model.source if model.usable else ". ".join(word for word in (model.why, model.hint) if word)
+        missing = (model.why, model.hint if hints else "")
+        said = model.source if model.usable else ". ".join(word for word in missing if word)
         spec = f"{one_line(model.spec):<{SPEC}} "
-        lines.append(Text.assemble((f"{sign} ", style), (spec, name), (one_line(said), roles.muted)))
+        lines.append(_kept_whole(Text.assemble((f"{sign} ", style), (spec, name), (one_line(said), roles.muted))))
+    if len(models) > MODELS:
+        more = f"{signs.todo} {len(models) - MODELS} more: agent-tui models lists them"
+        lines.append(_kept_whole(Text(more, style=roles.muted)))
     chosen = (one_line(found.chosen), roles.accent)
     lines.append(Text.assemble(("will use ", roles.muted), chosen, (f"  {one_line(found.why)}", roles.muted)))
     return lines
+
+
+def _kept_whole(line: Text) -> Text:
+    """A line that is cut at the edge: what is wrapped in a list cannot be told from the next entry."""
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
 
 
 def _sandbox(found: SurveyResult | None, look: Look) -> list[Text]:

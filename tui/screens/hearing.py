@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tui.session_tabs import Tab
     from tui.widgets.approvals import ApprovalsPane
     from tui.widgets.banners import Banners
+    from tui.widgets.header import Header
     from tui.widgets.queue import QueueStrip
     from tui.widgets.session_strip import SessionStrip
     from tui.widgets.tabs import TabStrip
@@ -42,6 +43,7 @@ class Hearing(Base):
     tab: str
     tabs: TabStrip
     strip: SessionStrip
+    header: Header
     banners: Banners
     queue: QueueStrip
     todo_pane: TodoPane
@@ -89,6 +91,9 @@ class Hearing(Base):
                 sheet.unread = 0
                 news.append(_refusal(event.error))
                 self.banners.reading(self.sheet.unread)
+                shown = self.header.state or self._starting()
+                if sheet is self.sheet and shown.stage == "starting":
+                    self._show(replace(shown, stage="not open"))
             elif event.type != "state_changed":
                 news.append(event)
         if news:

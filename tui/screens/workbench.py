@@ -194,6 +194,12 @@ class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions,
 
     def on_descendant_blur(self) -> None:
         self.situate()
+        self.call_after_refresh(self._never_nowhere)
+
+    def _never_nowhere(self) -> None:
+        """A pane that went out of sight took the focus with it: what is typed next is a message, not a row of keys."""
+        if self.focused is None and self.is_current and self.app.app_focus:
+            self._focus_composer()
 
     def action_tab(self, name: str) -> None:
         """Show a pane (narrow) and go to it."""

@@ -65,7 +65,7 @@ def _below(text: str, tone: Style, width: int) -> list[Strip]:
 
 def _sign(note: Note, look: Look) -> tuple[str, Style]:
     signs, roles = look.signs, look.roles
-    if note.kind == "finished" and note.label == "interrupted":
+    if note.label == "paused" or (note.kind == "finished" and note.label == "interrupted"):
         return signs.paused, roles.warn + BOLD
     return {
         "ok": (signs.done, roles.ok + BOLD if note.kind == "finished" else roles.ok),

@@ -36,7 +36,7 @@ _BY = {"person": "you", "timeout": "no answer in time", "interrupt": "interrupte
 
 def run_finished(event: ev.RunFinished) -> Note:
     label, level = _ENDS.get(event.reason, (event.reason, "warn"))
-    return Note(event.seq, "finished", level, label, event.detail)
+    return Note(event.seq, "finished", level, label, event.detail.replace("by the person", "by you"))
 
 
 def model_retry(event: ev.ModelRetry) -> Note:

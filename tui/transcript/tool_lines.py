@@ -8,6 +8,7 @@ from textual.strip import Strip
 
 from tui.diff import diff_lines, folded, stat_text
 from tui.format import duration, size
+from tui.transcript.blocks import OWN
 from tui.transcript.kinds import Tool, Whole
 from tui.transcript.look import BOLD, EMPTY, Look
 from tui.transcript.neutral import coloured_lines, first_lines, plain_lines
@@ -18,6 +19,8 @@ from tui.transcript.wrap import Span, shorten, strip_of, width_of
 PAGE = 400
 """Lines of output shown at a time when a call is unfolded."""
 TAIL_LINES = 3
+OWN_LINES = 12
+"""Of a command a person ran: it was run to be read."""
 _NAME_WIDTH = 10
 _TIME_WIDTH = 8
 _SUMMARY_WIDTH = 12
@@ -49,8 +52,8 @@ def tool_strips(tool: Tool, width: int, look: Look, pages: int, full: Whole | No
         return strips + more, hidden
     if tool.state == "running":
         strips += _tail(tool.tail, width, look)[0]
-    elif tool.state == "error":
-        tail, hidden = _tail(tool.text, width, look)
+    elif tool.state == "error" or tool.name == OWN:
+        tail, hidden = _tail(tool.text, width, look, OWN_LINES if tool.name == OWN else TAIL_LINES)
         strips += tail
         if hidden:
             strips.append(more_line(hidden, look, [Segment(" " * INDENT)]))
@@ -124,10 +127,10 @@ def _fact_style(tool: Tool, look: Look) -> Style:
     return look.roles.danger if tool.state == "error" else look.roles.muted
 
 
-def _tail(text: str, width: int, look: Look) -> tuple[list[Strip], int]:
+def _tail(text: str, width: int, look: Look, most: int = TAIL_LINES) -> tuple[list[Strip], int]:
     """The last lines of an output, one line of the screen each, and how many are above them."""
     recent = [line for line in plain_lines(text[-4_000:]) if line.strip()]
-    shown = recent[-TAIL_LINES:]
+    shown = recent[-most:]
     room = body_width(width, INDENT)
     lead = Segment(" " * INDENT)
     strips = [

@@ -54,7 +54,7 @@ def header_line(
 ) -> Text:
     """Title, folder and branch on the left; model, approve mode, turn and stage on the right, which gives way last."""
     roles = look.roles
-    said, style = look.stage(state.stage) if state else ("starting", roles.muted)
+    said, style = look.standing(state) if state else ("starting", roles.muted)
     mode = approve_mode((state.approve if state else approve) or "ask")
     facts = [short_model(state.model if state else model), mode]
     if state and state.paused and state.stage != "paused":

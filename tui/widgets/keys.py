@@ -6,7 +6,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
-from tui.actions import Action, Situation, hints, key_name
+from tui.actions import Action, Situation, hints
 from tui.look import Look
 
 
@@ -35,7 +35,7 @@ class KeysLine(Widget):
 
 def keys_line(actions: list[Action], width: int, look: Look) -> Text:
     """As many hints as fit, in order; the last one (help, which lists all) always."""
-    return fitted([hint(key_name(a.shown[0]), a.hint, a.click, look) for a in actions], width)
+    return fitted([hint(a.label, a.hint, a.click, look) for a in actions], width)
 
 
 def fitted(parts: list[Text], width: int) -> Text:

@@ -51,7 +51,7 @@ def _goal(state: TaskState, width: int, look: Look) -> list[Text]:
 
 
 def _stage(state: TaskState, width: int, look: Look) -> Text:
-    said, style = look.stage(state.stage)
+    said, style = look.standing(state)
     left = Text.assemble((f" {'stage':<{LABEL}}", look.roles.muted), (said, style))
     right = Text(f"todo {state.todo_done} / {len(state.todo)}" if state.todo else "", style=look.roles.muted)
     return spread(left, right, width)
