@@ -24,7 +24,7 @@ LEAST_NOTE = 2_000
 # Compactions before one request: moving results out, then a summary, then once more what that has made possible.
 MOST_STEPS = 3
 _TOO_LARGE = "The next request has about {:,} tokens and the window {:,}."
-_SHORTER = "Send less at once, as a file for example."
+_SHORTER = "Go back to before it with /rewind and send less at once, as a file for example."
 _STILL_FULL = "about {:,} tokens are left after all compactions there are, of a window of {:,}"
 _IS_OFF = "Automatic compaction is off: compact with /compact, or turn it on again."
 _NOT_BACK = "The request would have about {:,} tokens without that compaction, and the window has {:,}."
