@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 
 from engine import events as ev
@@ -25,6 +26,7 @@ from engine.tools.runner import (
     skipped_result,
     title_of_call,
 )
+from engine.tools.said import Said
 from engine.waiting import ended
 
 MakeContext = Callable[[ev.ToolCall], ToolContext]
@@ -50,6 +52,7 @@ class Batch:
         self._hold = hold
         self._after = after
         self._before_changes = before_changes
+        self._said: dict[str, Said] = {}
 
     async def run(self, calls: Sequence[ev.ToolCall]) -> None:
         """Run them all; afterwards each has exactly one stored result. Re-raises CancelledError after that."""
@@ -88,7 +91,8 @@ class Batch:
     async def _run_together(self, calls: Sequence[ev.ToolCall]) -> None:
         tasks: dict[asyncio.Task[ev.ToolResult], ev.ToolCall] = {}
         for call in calls:
-            context = self._context(call)
+            said = self._said[call.id] = Said()
+            context = said.hearing(self._context(call))
             effects = may_have_effects(call, context.broker)
             title = title_of_call(call)
             self._session.append(
@@ -118,11 +122,20 @@ class Batch:
     def _cut(self, call: ev.ToolCall) -> ev.ToolResult:
         if _cut_at_the_gate(self._session.events, call.id):
             return skipped_result(call, self._turn, "the run was interrupted while this call waited for approval")
-        return cancelled_result(call, self._turn, started=True)
+        seconds = (datetime.now(UTC) - _began(self._session.events, call.id)).total_seconds()
+        return cancelled_result(call, self._turn, started=True, said=self._said[call.id].text, seconds=seconds)
 
     def _skip(self, calls: Sequence[ev.ToolCall], reason: str) -> None:
         for call in calls:
             self._session.append(skipped_result(call, self._turn, reason))
+
+
+def _began(events: Sequence[ev.Event], call_id: str) -> datetime:
+    """Since when a cut call ran: while a person was asked about it, it did not."""
+    for event in reversed(events):
+        if event.type == "approval_decided" or (event.type == "tool_started" and event.call_id == call_id):
+            return event.at
+    return datetime.now(UTC)
 
 
 def _cut_at_the_gate(events: Sequence[ev.Event], call_id: str) -> bool:

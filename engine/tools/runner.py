@@ -36,17 +36,19 @@ async def run_call(call: ToolCall, turn: int, ctx: ToolContext, artifacts_put: P
     return _result(call, turn, tool, outcome, artifacts_put)
 
 
-def cancelled_result(call: ToolCall, turn: int, started: bool) -> ToolResult:
-    """The result of a call that was interrupted; ``started`` says whether it had begun to run."""
+def cancelled_result(call: ToolCall, turn: int, started: bool, said: str = "", seconds: float = 0.0) -> ToolResult:
+    """The result of a call that was interrupted; ``started`` says whether it had begun to run, ``said`` what it had
+    put out by then, ``seconds`` for how long it ran."""
     if not started:
         return skipped_result(call, turn, "the run was interrupted before this call started")
-    outcome = cancelled()
+    outcome = cancelled(seconds)
     return ToolResult(
         call_id=call.id,
         turn=turn,
         name=call.name,
         status="cancelled",
-        text=outcome.output,
+        text=f"{said.rstrip()}\n[{outcome.output}]" if said.strip() else outcome.output,
+        seconds=outcome.seconds,
         summary=outcome.summary,
         error=outcome.error,
     )

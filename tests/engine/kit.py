@@ -22,6 +22,7 @@ from engine.session import Session
 from engine.state import TaskState, fold
 from engine.tools.registry import specs
 from sandbox.approval import ApprovalRequest, Choice
+from sandbox.backends.base import OnOutput
 from sandbox.operations import Caller, Operation, Outcome, RunCommand, Status
 from sandbox.risk import Assessment, Risk
 from sandbox.shadow import Shadow
@@ -107,11 +108,13 @@ class HeldBroker:
     def only_reads(self, op: Operation) -> bool:
         return isinstance(op, RunCommand) and op.command.startswith("hold and read")
 
-    async def run(self, op: Operation, caller: Caller = Caller(), on_output: object = None) -> Outcome:
+    async def run(self, op: Operation, caller: Caller = Caller(), on_output: OnOutput | None = None) -> Outcome:
         assert isinstance(op, RunCommand)
         self.ran.append(op.command)
         self.doing()
         if op.command.startswith("hold"):
+            if on_output is not None:
+                on_output(b"so far\n")
             await self.gate(op.command).wait()
         if op.command.startswith("ask") and not await self._allowed(op, caller):
             return Outcome(Status.DENIED, error="denied", feedback="not now")

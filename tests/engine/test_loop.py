@@ -160,6 +160,19 @@ async def test_interrupt_stops_there_and_the_next_request_is_valid(tmp_path: Pat
     await kit.runner.close()
 
 
+async def test_what_a_cut_command_had_said_is_kept_with_how_long_it_ran(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, [[shell("c1", "hold it")]])
+    kit.runner.send("go", "steer")
+    await kit.broker.gate("hold it").reached.wait()
+    kit.runner.interrupt()
+    await kit.runner.idle()
+    (result,) = kit.of(ev.ToolResult)
+    assert result.type == "tool_result" and result.status == "cancelled"
+    assert result.text.startswith("so far\n[Interrupted while it was running.")
+    assert 0 < result.seconds < 60
+    await kit.runner.close()
+
+
 async def test_a_tool_that_ended_at_the_interrupt_keeps_its_real_result(tmp_path: Path) -> None:
     kit = make_kit(tmp_path, [[shell("c1", "hold 1")]])
     kit.runner.send("do it", "steer")

@@ -16,6 +16,7 @@ from engine.tools.base import Tool, ToolContext, ToolOutcome
 from engine.tools.cap import MAX_BYTES, MAX_LINES, cut, lines_of
 from engine.tools.registry import TOOLS, find, is_read_only, specs
 from engine.tools.runner import cancelled_result, run_call, skipped_result, title_of_call
+from engine.tools.said import MOST, Said
 from engine.tools.todo import notes_of, parse_todo, render_todo
 from engine.tools.user_ask import UserAsk
 from sandbox.operations import Outcome, PollBackground, RunCommand, Status
@@ -127,10 +128,29 @@ def test_results_of_calls_that_did_not_end_say_what_is_true() -> None:
     call = ToolCall(id="c", name="shell_run", input={"command": "x"})
     ran = cancelled_result(call, 3, started=True)
     assert (ran.status, ran.turn) == ("cancelled", 3) and "may have had side effects" in ran.text
+    cut = cancelled_result(call, 3, started=True, said="12 passed\n", seconds=4.5)
+    assert cut.text.startswith("12 passed\n[Interrupted while it was running.") and cut.seconds == 4.5
     never = cancelled_result(call, 3, started=False)
     assert never.status == "skipped" and "Nothing was done" in never.text
     skipped = skipped_result(call, 3, "not started: the person sent a new message first.")
     assert skipped.text.startswith("Not run: the person sent a new message first.")
+
+
+@pytest.mark.parametrize("pieces", [["one\n", "two\n"], ["x" * 79 + "\n"] * 1_000, ["y" * 50_000], []])
+def test_the_end_of_what_a_cut_call_said_is_kept(pieces: list[str]) -> None:
+    heard: list[str] = []
+    said = Said()
+    context = said.hearing(ToolContext(None, None, Path(), None, None, None, progress=heard.append))  # type: ignore[arg-type]
+    for piece in pieces:
+        context.progress(piece)
+    whole = "".join(pieces)
+    assert "".join(heard) == whole, "what is shown live is not touched"
+    if len(whole) <= MOST:
+        assert said.text == whole
+    else:
+        first, _, rest = said.text.partition("\n")
+        assert first == "[What it said before that is lost.]" and whole.endswith(rest)
+        assert MOST - 100 < len(said.text) < MOST + 100
 
 
 # --- the cap ---------------------------------------------------------------------------------------------------------
