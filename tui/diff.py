@@ -33,7 +33,7 @@ Lines = list[list[Segment]]
 @dataclass(frozen=True, slots=True)
 class Row:
     """One line of a diff. ``old`` and ``new`` are line numbers, 0 where there is none; a gap counts its lines in
-    ``old`` (0: unknown)."""
+    ``old`` (0: unknown), and has a 1 in ``new`` where more may follow."""
 
     kind: Kind
     text: str
@@ -127,19 +127,21 @@ def _fold(rows: list[Row]) -> list[Row]:
         # Only towards a change is context of use: not at the end of a hunk, nor at its beginning.
         after = CONTEXT_KEPT if start and rows[start - 1].kind in ("add", "del", "note") else 0
         before = CONTEXT_KEPT if end < len(rows) and rows[end].kind in ("add", "del") else 0
-        kept += _shortened(rows[start:end], after, before)
+        ends = end == len(rows) or rows[end].kind == "file"
+        kept += _shortened(rows[start:end], after, before, ends)
         if end < len(rows):
             kept.append(rows[end])
         start = end + 1
     return _merged(kept)
 
 
-def _shortened(run: list[Row], first: int, last: int) -> list[Row]:
-    """A run of unchanged lines without its middle; a gap of one line would save nothing."""
+def _shortened(run: list[Row], first: int, last: int, ends: bool) -> list[Row]:
+    """A run of unchanged lines without its middle; a gap of one line would save nothing. ends: the diff of a file ends
+    with it, and how many lines the file has after that is not known."""
     hidden = len(run) - first - last
     if hidden <= 1:
         return run
-    return [*run[:first], Row("gap", "", hidden), *run[len(run) - last :]]
+    return [*run[:first], Row("gap", "", hidden, int(ends)), *run[len(run) - last :]]
 
 
 def _merged(rows: list[Row]) -> list[Row]:
@@ -148,7 +150,7 @@ def _merged(rows: list[Row]) -> list[Row]:
     for row in rows:
         if row.kind == "gap" and merged and merged[-1].kind == "gap":
             before = merged.pop()
-            row = Row("gap", row.text or before.text, before.old + row.old)
+            row = Row("gap", row.text or before.text, before.old + row.old, row.new)
         merged.append(row)
     return merged
 
@@ -231,6 +233,7 @@ def _marker(row: Row, width: int, columns: int, look: Look) -> list[Segment]:
     if row.kind == "note":
         return [Segment(shorten(row.text, width, look.signs.ellipsis), look.roles.muted)]
     count = plural(row.old, "unchanged line") if row.old else ""
+    count += " or more" if count and row.new else ""
     words = "  ".join(part for part in (count, row.text) if part)
     text = f"{look.signs.more:>{columns}} {words}".rstrip()
     return [Segment(shorten(text, width, look.signs.ellipsis), look.roles.muted)]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -118,7 +119,9 @@ def _list(store: LogStore, args: argparse.Namespace) -> int:
     if args.json:
         _print_json([asdict(row) for row in rows])
     elif rows:
-        _print_table(("ID", "UPDATED", "STATE", "TURNS", "COST", "TITLE", "FOLDER"), map(_cells, rows), right={3, 4})
+        _print_table(
+            ("ID", "UPDATED", "STATE", "TURNS", "COST", "TITLE", "FOLDER"), map(_cells, rows), right={3, 4}, below=5
+        )
     else:
         print("No session matches." if args.text or args.folder else "There are no stored sessions yet.")
     return 0
@@ -233,17 +236,22 @@ def _cells(row: SessionRow) -> tuple[str, ...]:
     return row.id, updated, state, str(row.turns), f"${row.cost:.2f}", title, row.folder
 
 
-def _print_table(head: Sequence[str], lines: Iterable[Sequence[str]], right: set[int]) -> None:
-    """Columns as wide as what is in them, in terminal cells; the last one is not padded."""
+def _print_table(head: Sequence[str], lines: Iterable[Sequence[str]], right: set[int], below: int = 0) -> None:
+    """Columns as wide as what is in them, in terminal cells; the last one is not padded. The columns from ``below`` on
+    go to an indented line of their own where the terminal is too narrow for all."""
     from rich.cells import cell_len
 
     table = [list(head), *([_line(cell) for cell in line] for line in lines)]
     widths = [max(cell_len(line[column]) for line in table) for column in range(len(head))]
+    fits = not sys.stdout.isatty() or sum(widths) + 2 * len(widths) - 2 <= get_terminal_size().columns
     for line in table:
         padded = []
         for column, (cell, width) in enumerate(zip(line, widths, strict=True)):
             space = " " * (width - cell_len(cell))
             padded.append(space + cell if column in right else cell + space)
+        if below and not fits:
+            print("  ".join(padded[:below]).rstrip())
+            padded = ["", *line[below:]]
         print("  ".join(padded).rstrip())
 
 

@@ -98,6 +98,19 @@ def test_list_is_an_aligned_table(run: Run, store: LogStore) -> None:
     assert run("list", "nothing", "like", "it")[:2] == (0, "No session matches.\n")
 
 
+@pytest.mark.parametrize("columns", [60, 300])
+def test_list_in_a_terminal_fits_it(run: Run, store: LogStore, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    write(store, started(cwd="/a/folder"), said("Fix the parser of the module"))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = run("list")[1].splitlines()
+    if columns > 100:
+        assert len(lines) == 2
+    else:
+        assert [line.startswith("  ") for line in lines] == [False, True] * 2
+        assert lines[1] == "  TITLE  FOLDER" and lines[3] == "  Fix the parser of the module  /a/folder"
+
+
 def test_list_narrows_by_text_and_folder(run: Run, store: LogStore, tmp_path: Path) -> None:
     here = write(store, started(cwd=str(tmp_path)), said("one"), result("a yellow banana here"))
     write(store, started(cwd="/elsewhere"), said("two"))

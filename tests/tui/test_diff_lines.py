@@ -91,7 +91,7 @@ def test_context_is_kept_towards_the_change_alone() -> None:
     lines = texts(unified([f"line {n}" for n in range(60)], [f"line {n}" for n in range(60) if n != 30], 12))
     assert lines[0].strip() == "⋯ 27 unchanged lines"
     assert [line.split()[-1] for line in lines[1:8]] == ["27", "28", "29", "30", "31", "32", "33"]
-    assert lines[8].strip() == "⋯ 9 unchanged lines"
+    assert lines[8].strip() == "⋯ 9 unchanged lines or more", "the file goes on after what the diff has of it"
 
 
 def test_what_is_no_diff_is_shown_as_it_is() -> None:

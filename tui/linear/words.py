@@ -104,7 +104,9 @@ class Narrator:
         shown = self._worth_reading(event).strip().splitlines()
         lines += [f"  {line}" for line in shown[:SHOWN_LINES]]
         if len(shown) > SHOWN_LINES:
-            lines.append(f"  and {plural(len(shown) - SHOWN_LINES, 'more line')}: /show {number} reads all of it")
+            rest = plural(len(shown) - SHOWN_LINES, "more line")
+            given = " of what the agent was given; the output was longer" if event.truncated else ""
+            lines.append(f"  and {rest}{given}: /show {number} reads all of it")
         return [visible(line) for line in lines]
 
     def _worth_reading(self, event: ev.ToolResult) -> str:
