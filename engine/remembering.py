@@ -18,6 +18,8 @@ from engine.rewound import talk
 ANSWERS = 12
 """Answers that stay before the conversation as it is sent: what is decided by the newest turns looks no further."""
 AHEAD = frozenset({"compacted", "compaction_undone", "rewound"})
+_ROOM = 2_000
+"""Events read before the first of them are let go."""
 _LASTING = frozenset({"session_started", "rewound", "memory_changed", "notice", "user_message"})
 
 
@@ -81,16 +83,24 @@ class Reading:
         self._start = sent_from(talk(self._ahead))
         self._known = Known()
         self._events: list[Event] = []
+        self._room = _ROOM
 
     def take(self, part: Iterable[Event]) -> None:
         """Take in what comes next."""
         self._events += part
+        if len(self._events) > self._room:
+            self._let_go()
+            # Looked through again when it has grown by as much, so that reading costs no more the longer it takes.
+            self._room = _ROOM + 2 * len(self._events)
+
+    def _let_go(self) -> None:
         if self._start:
             self._known.take(talk(self._events, self._ahead), self._start)
             self._events = remembered(self._events, self._start, rewinds=self._ahead)
 
     def done(self) -> Remembered:
         """What is remembered of all that was taken in."""
+        self._let_go()
         return Remembered(self._events, self._known)
 
 

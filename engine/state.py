@@ -7,7 +7,7 @@ or the network, so the state after a restart, in a replay and in a test is the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -17,9 +17,9 @@ from engine.events import Event, Limits, Stage, TodoItem, Usage
 from engine.facts import criteria, edited, evidence
 from engine.hands import STEPS, Plan, Settled, settled, stands_still, step_taken
 from engine.hands import Pending as Pending
+from engine.text import title_of
 
 KEPT_TURNS = 200
-TITLE_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +77,14 @@ class TaskState:
 
     stage: idle, thinking, running tools, waiting for you, retrying, paused; or, when a run has ended, its reason
     (finished, limit, interrupted, denied, failed, no_model). run_turns, run_calls, run_usage, run_cost, run_seconds
-    count within the present run, which is what limits apply to; the others count the session. Money in USD, time in
-    seconds.
+    count within the present run, which is what limits apply to; the others count the session. In USD and seconds.
     unpriced: answers whose price is not known, so that ``cost`` is a lower bound.
     task_stage: which of ``stages`` the task is in, empty when all are done. tests_pass: of the last test run since a
     file was written, None when there was none. sources: addresses outside that were read. commands: (call id, line) of
     shell calls without a result. failed_commands: command lines whose last run failed.
-    context_tokens: prompt and answer of the last request, which is what the next one starts from.
-    paused: no further turn begins; steps: turns until it is so again. answering: a request is under way. settled: the
-    newest messages that waited once. plan: what a person has to decide about.
+    context_tokens: prompt and answer of the last request, from which the next one starts. paused: no further turn
+    begins; steps: turns until it is so again. answering: a request is under way. settled: the newest messages that
+    waited once. plan: what a person has to decide about.
     """
 
     session: str = ""
@@ -165,26 +164,32 @@ class TaskState:
 
 def fold(events: Iterable[Event], start: TaskState | None = None) -> TaskState:
     """The state after ``events``, from ``start`` or from nothing."""
-    state = start if start is not None else TaskState()
+    state = _Changing(start if start is not None else TaskState())
     for event in events:
-        state = step(state, event)
-    return state
+        state.step(event)
+    return TaskState(**vars(state))
 
 
 def step(state: TaskState, event: Event) -> TaskState:
     """The state after one more event."""
-    change = _STEPS.get(event.type)
-    known = change(state, event) if change else {}
-    after = replace(state, session=event.session or state.session, seq=event.seq or state.seq, **known)
-    return replace(after, stage="paused") if stands_still(after) else after
+    return fold((event,), state)
 
 
-def title_of(text: str) -> str:
-    """A title made of the first line of ``text``, at most 60 characters, cut at a word."""
-    line = next((stripped for raw in text.splitlines() if (stripped := raw.strip())), "")
-    if len(line) <= TITLE_LENGTH:
-        return line
-    return line[: TITLE_LENGTH - 1].rsplit(" ", 1)[0] + "…"
+class _Changing:
+    """A state while it is folded: a new one for every event would take most of the time there is for a long log."""
+
+    def __init__(self, state: TaskState) -> None:
+        self.__dict__ = {field.name: getattr(state, field.name) for field in fields(state)}
+
+    def step(self, event: Event) -> None:
+        now = cast(TaskState, self)
+        change = _STEPS.get(event.type)
+        known = change(now, event) if change else {}
+        self.__dict__.update(known, session=event.session or now.session, seq=event.seq or now.seq)
+        if stands_still(now):
+            self.__dict__["stage"] = "paused"
+
+    in_effect, present_stage = TaskState.in_effect, TaskState.present_stage
 
 
 # --- one function an event type: what it changes ---------------------------------------------------------------------

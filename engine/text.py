@@ -1,9 +1,10 @@
-"""Text from outside, made safe to store, index and send: applied once at each boundary and nowhere else."""
+"""Text from outside, made safe to store, index and send: applied once at each boundary and nowhere else; and titles."""
 
 from __future__ import annotations
 
 _NUL_PICTURE = "\u2400"
 _DELETE = 0x7F
+TITLE_LENGTH = 60
 
 
 def _pictures() -> dict[int, str]:
@@ -33,3 +34,11 @@ def visible(text: str) -> str:
     """``text`` fit for a terminal: controls other than newline and tab are shown as pictures (ESC as ␛), and so are
     C1 controls, line separators and marks that reorder the line, by their number. CRLF counts as a newline."""
     return clean(text).replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def title_of(text: str) -> str:
+    """A title made of the first line of ``text``, at most 60 characters, cut at a word."""
+    line = next((stripped for raw in text.splitlines() if (stripped := raw.strip())), "")
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return line[: TITLE_LENGTH - 1].rsplit(" ", 1)[0] + "…"

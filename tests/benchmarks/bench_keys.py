@@ -94,6 +94,11 @@ class Terminal:
         while time.monotonic() < ends:
             self._read(ends)
 
+    def quiet(self, seconds: float = 1.5) -> None:
+        """Go on reading until nothing has been painted for a while: a long session says how far it is read."""
+        while self._read(time.monotonic() + seconds):
+            pass
+
     def press(self, key: str) -> None:
         self.process.write(key.encode())
 
@@ -172,7 +177,7 @@ def _empty(root: Path, env: dict[str, str], keys: int) -> list[float]:
 def _idle(root: Path, env: dict[str, str], session: str, keys: int) -> tuple[list[float], float]:
     with _terminal(OURS, ["--resume", session], root / "work", env) as terminal:
         terminal.until(LAST_WORDS)
-        terminal.pause(5.0)
+        terminal.quiet()
         return _type(terminal, keys), resident(terminal.process.pid)
 
 
@@ -201,7 +206,9 @@ def _streaming(root: Path, env: dict[str, str], session: str, keys: int) -> Stre
             megabytes = resident(pid)
     finally:
         server.kill()
-    sent = {int(n): float(at) for n, at in (line.split() for line in server.stdout.read().splitlines() if " " in line)}
+    # The last line may be cut off: the server was ended while it wrote.
+    lines = (line.split() for line in server.stdout.read().rpartition("\n")[0].splitlines())
+    sent = {int(line[0]): float(line[1]) for line in lines if len(line) == 2}
     behind = sorted(_behind(terminal.numbers, {n: at for n, at in sent.items() if began < at < ended - 1}))
     return Streamed(taken, {
         "characters a second": PIECE * sum(began < at < ended for at in sent.values()) / (ended - began),
