@@ -61,7 +61,8 @@ async def paced(writer, payload):
         began or began.append(time.monotonic())
         number = int(found[1])
         await asyncio.sleep(max(0, began[0] + number * piece / rate - time.monotonic()))
-        print(number, time.monotonic(), flush=True)
+        # Not to a pipe, which nobody reads yet and which would fill and hold everything up.
+        print(number, time.monotonic(), file=sys.stderr, flush=True)
     await write(writer, payload)
 
 served.write_chunk = paced
@@ -190,10 +191,12 @@ class Streamed:
 def _streaming(root: Path, env: dict[str, str], session: str, keys: int) -> Streamed:
     """Keys while an answer is written that is longer than the typing takes."""
     pieces = int((keys * 0.3 + 15) * RATE / PIECE)
-    server = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(pieces), str(PIECE), str(RATE)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    times = root / "times"
+    with times.open("w") as written:
+        server = subprocess.Popen(
+            [sys.executable, "-c", SERVER, str(pieces), str(PIECE), str(RATE)], stderr=written,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
     assert server.stdout is not None
     try:
         given = ["--resume", session, "--model", "openai-chat/test", "--base-url", server.stdout.readline().strip()]
@@ -207,8 +210,8 @@ def _streaming(root: Path, env: dict[str, str], session: str, keys: int) -> Stre
     finally:
         server.kill()
     # The last line may be cut off: the server was ended while it wrote.
-    lines = (line.split() for line in server.stdout.read().rpartition("\n")[0].splitlines())
-    sent = {int(line[0]): float(line[1]) for line in lines if len(line) == 2}
+    lines = (line.split() for line in times.read_text().rpartition("\n")[0].splitlines())
+    sent = {int(line[0]): float(line[1]) for line in lines if len(line) == 2 and line[0].isdigit()}
     behind = sorted(_behind(terminal.numbers, {n: at for n, at in sent.items() if began < at < ended - 1}))
     return Streamed(taken, {
         "characters a second": PIECE * sum(began < at < ended for at in sent.values()) / (ended - began),
