@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
 from engine import events as ev
+from engine.lasting import made_to_last
 from engine.log import LogStore
 from engine.log.sharing import shared
 from engine.queries import LoadedSession
@@ -47,7 +47,7 @@ async def read_past(
     ``show`` is given what can be looked at meanwhile. Raises NoSuchSession, LogUnreadable."""
     reading: Reading | None = None
     state, skipped, long = TaskState(session=session), 0, rows >= LONG
-    with closing(store.parts(session, PART)) as parts, _no_collection():
+    with closing(store.parts(session, PART)) as parts, made_to_last():
         while True:
             part, state = await _apart(_next, parts, state)
             if part is None:
@@ -97,17 +97,3 @@ def _tail(store: LogStore, session: str, rows: int) -> Sequence[ev.Event]:
         newest = [event for part in parts for event in part.events]
     starts = (place for place, event in enumerate(newest) if event.type in ("user_message", "turn_started"))
     return newest[next(starts, 0) :]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """All that is made stays for as long as the session: looking for garbage among it would only stop the screen, now
-    and whenever the collector came by again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if enabled:
-            gc.enable()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any, ClassVar
 
+from engine.lasting import made_to_last, settled
 from engine.models.base import ModelError, Part
 from engine.models.sanitize import CallIds
 from engine.models.wire_assembly import Assembly
@@ -62,19 +63,24 @@ class WireModel(ABC):
         self._base_url = base_url
         self._origin = Origin(spec, base_url, self.quirks.key_env or self.key_env, api_key)
         self._ids = CallIds()
+        self._sdk: Any = None
         self._client: Any = None
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Send ``request`` and yield its parts; raises ModelError. Closing the iterator aborts the request."""
         # The SDKs take a second or more to import: off the loop, which stays free for an interrupt.
-        sdk = await asyncio.to_thread(importlib.import_module, self.sdk_name)
+        if self._sdk is None:
+            with made_to_last():
+                self._sdk = await asyncio.to_thread(importlib.import_module, self.sdk_name)
         reader = self._reader(Assembly(self._ids.for_turn(request)))
         try:
-            with as_model_errors(self._origin, sdk):
+            with as_model_errors(self._origin, self._sdk):
                 if self._client is None:
-                    self._client = self._connect(sdk)
+                    self._client = self._connect(self._sdk)
                 async with await self._send(self._client, request) as events:
                     async for event in events:
+                        # Its types are only made when the first event of an answer is read.
+                        settled(self.sdk_name)
                         for part in reader.read(event):
                             yield part
         except ModelError:
