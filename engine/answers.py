@@ -55,6 +55,8 @@ class Answers:
             return self._artifacts.page(query.digest, query.offset, query.limit)
         if isinstance(query, q.CompleteFiles):
             return self._files.like(query.text, query.limit)
+        if isinstance(query, q.ProveSandbox):
+            return self._proof()
         if isinstance(query, q.TryRule):
             return self._try_rule(query)
         if isinstance(query, q.TrustFolder):
@@ -112,6 +114,13 @@ class Answers:
         settings = self._opener.settings(self._opener.options.cwd)
         backend = await asyncio.to_thread(pick_backend, settings.sandbox)
         return await survey(settings, os.environ, backend.capabilities(), home=self._opener.home)
+
+    def _proof(self) -> q.SandboxProof:
+        from sandbox.backends import pick_backend
+        from sandbox.proof.apart import proved_apart
+
+        settings = self._opener.settings(self._opener.options.cwd)
+        return q.SandboxProof(proved_apart(pick_backend(settings.sandbox).name))
 
     def _try_rule(self, query: q.TryRule) -> q.RuleTrial:
         from sandbox.rules import RuleError, try_rule

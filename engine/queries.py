@@ -156,6 +156,19 @@ class SurveyResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ProveSandbox:
+    """How each line of defence stands here, by attacks tried now, in the sandbox and bare: seconds. Answer:
+    SandboxProof."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxProof:
+    """``lines``: (name, state) of all twelve, the state being enforced, partly or not enforced."""
+
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TryRule:
     """What a rule text would have allowed among the commands of recent sessions. Answer: RuleTrial."""
 
@@ -439,6 +452,7 @@ Query = (
     | ShowPicture
     | CompleteFiles
     | Survey
+    | ProveSandbox
     | TryRule
     | TrustFolder
     | InspectRequests

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.options import EngineOptions
-from engine.queries import FoundModel, Survey, SurveyResult, TrustFolder
+from engine.queries import FoundModel, ProveSandbox, SandboxProof, Survey, SurveyResult, TrustFolder
 from tests.tui.bench import Bench, workbench
 from tests.tui.fake_engine import SURVEY, FakeHandle
 from tui.screens.first_run import FirstRunScreen
@@ -135,3 +135,34 @@ async def test_putting_the_question_off_answers_nothing(tmp_path: Path) -> None:
         await bench.pilot.press("escape")
         await bench.until(lambda: bench.app.screen is bench.app.bench, "the workbench")
         assert not [query for query in bench.engine.asked if isinstance(query, TrustFolder)]
+
+
+async def test_the_twelve_lines_of_defence_are_tried_when_asked_for_and_told_one_by_one(tmp_path: Path) -> None:
+    names = ("files", "environment", "tools", "person", "privileges", "devices", "system calls", "processes",
+             "resources", "network", "ipc and signals", "record")  # fmt: skip
+    states = {"resources": "partly", "network": "not enforced"}
+    handle = engine(tmp_path)
+    handle.answers[ProveSandbox] = SandboxProof(tuple((name, states.get(name, "enforced")) for name in names))
+    async with workbench(tmp_path, first_run=True, size=(80, 24), engine=handle) as bench:
+        await shown(bench)
+        await bench.until(lambda: "p tries it" in bench.screen_text(), "the offer")
+        assert not [asked for asked in handle.asked if isinstance(asked, ProveSandbox)], "not before a person asks"
+        await bench.pilot.press("p")
+        await bench.until(lambda: "10 of 12 lines of defence hold" in bench.screen_text(), "the lines")
+        text = " ".join(bench.screen_text().split())
+        for said in ("✓ system calls", "! resources (partly)", "✗ network (not enforced)", "✓ record"):
+            assert said in text
+        assert "agent-tui doctor says more" in text
+        assert not [line for line in bench.screen_text().splitlines() if line.rstrip().endswith(("✓", "!", "✗"))]
+
+
+async def test_a_proof_that_cannot_be_had_is_told_and_may_be_asked_for_again(tmp_path: Path) -> None:
+    handle = engine(tmp_path)
+    handle.answers[ProveSandbox] = OSError("no room [/b]")
+    async with workbench(tmp_path, first_run=True, size=(80, 24), engine=handle) as bench:
+        await shown(bench)
+        await bench.pilot.press("p")
+        await bench.until(lambda: "nothing could be tried: no room [/b]" in bench.screen_text(), "why")
+        handle.answers[ProveSandbox] = SandboxProof((("files", "enforced"),))
+        await bench.pilot.press("p")
+        await bench.until(lambda: "1 of 1 lines of defence hold" in bench.screen_text(), "the lines")

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 import themes
-from engine.queries import Survey, SurveyResult
+from engine.queries import ProveSandbox, SandboxProof, Survey, SurveyResult
 from tui.look import Look, one_line
 
 if TYPE_CHECKING:
@@ -31,6 +31,12 @@ SCRIPTED = "script/"
 """Models that play a file are no finding: the last line offers one, and what is used is said anyway."""
 PROMISE = "You see everything, you decide what is risky, nothing is lost."
 
+PROVES = "p tries it"
+PROVING = "real attacks are being tried: some seconds"
+
+ABREAST = 60
+"""Cells of a line with several short facts: what stands beside the labels in 80 columns."""
+
 CONNECT = (
     ("with a key", "set ANTHROPIC_API_KEY or OPENAI_API_KEY"),
     ("to a server", "agent-tui --model openai-chat/NAME --base-url URL"),
@@ -45,6 +51,7 @@ class FirstRunScreen(Screen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "start", "Start"),
         Binding("d", "demo", "Try it now with no model"),
+        Binding("p", "prove", "Try what the sandbox holds"),
         Binding("right", "theme(1)", "Other colours"),
         Binding("left", "theme(-1)", "Other colours", show=False),
         Binding("escape", "close", "Back"),
@@ -56,6 +63,7 @@ class FirstRunScreen(Screen[str | None]):
         self._names = app.theme_names()
         self._found: SurveyResult | None = None
         self._trouble = ""
+        self._proof: SandboxProof | str = PROVES
         self._theme_before = app.theme
 
     def compose(self) -> ComposeResult:
@@ -77,17 +85,32 @@ class FirstRunScreen(Screen[str | None]):
             self._trouble = one_line(str(error)) or type(error).__name__
         self._draw()
 
+    async def _prove(self) -> None:
+        try:
+            self._proof = await self._bench.ask(ProveSandbox())
+        except Exception as error:
+            self._proof = f"nothing could be tried: {one_line(str(error)) or type(error).__name__}"
+        self._draw()
+
     def on_resize(self) -> None:
         self._draw()
 
     def _draw(self) -> None:
         look = self._bench.look
-        page = first_run_page(self._found, self._trouble, self._bench.theme, look, hints=self.size.width >= HINTS)
+        hints = self.size.width >= HINTS
+        page = first_run_page(self._found, self._trouble, self._proof, self._bench.theme, look, hints=hints)
         self.query_one("#first-run-text", Static).update(page)
         self.query_one("#first-run-keys", Static).update(keys_text(look))
 
     def action_start(self) -> None:
         self.dismiss("start")
+
+    def action_prove(self) -> None:
+        """Only when asked: some of it is tried bare, which a machine's guardians may take amiss."""
+        if self._proof != PROVING:
+            self._proof = PROVING
+            self._draw()
+            self.run_worker(self._prove(), group="proof")
 
     def action_demo(self) -> None:
         self.dismiss("demo")
@@ -110,7 +133,9 @@ def keys_text(look: Look) -> Text:
     return line
 
 
-def first_run_page(found: SurveyResult | None, trouble: str, theme: str, look: Look, *, hints: bool) -> Table:
+def first_run_page(
+    found: SurveyResult | None, trouble: str, proof: SandboxProof | str, theme: str, look: Look, *, hints: bool
+) -> Table:
     """The whole page: what it is about on the left, what was found on the right."""
     page = Table.grid(padding=(0, 2, 0, 0), expand=True)
     page.add_column(width=LABEL)
@@ -120,7 +145,7 @@ def first_run_page(found: SurveyResult | None, trouble: str, theme: str, look: L
     for label, lines in (
         ("models", _models(found, trouble, look, hints)),
         ("connect", [Text.assemble((f"{name:<{NAME}}", look.roles.tool), words) for name, words in CONNECT]),
-        ("sandbox", _sandbox(found, look)),
+        ("sandbox", _sandbox(found, proof, look)),
         ("colours", _preview(theme, look)),
     ):
         page.add_row()
@@ -158,16 +183,40 @@ def _kept_whole(line: Text) -> Text:
     return line
 
 
-def _sandbox(found: SurveyResult | None, look: Look) -> list[Text]:
+def _sandbox(found: SurveyResult | None, proof: SandboxProof | str, look: Look) -> list[Text]:
     roles, signs = look.roles, look.signs
     if found is None:
         return [Text("not known yet", style=roles.muted)]
     if found.sandbox_works:
         words = f"{one_line(found.sandbox)}: commands run contained, without a network"
-        return [Text.assemble((f"{signs.done} ", roles.ok), words)]
+        works = Text.assemble((f"{signs.done} ", roles.ok), words)
+        if proof == PROVES:
+            return [works.append(f"   {proof}", roles.muted)]
+        return [works, *_proved(proof, look)]
     why = f"not here: {one_line(found.sandbox_why).rstrip('.')}. Every command asks first."
     lines = [Text.assemble((f"{signs.risk} ", roles.warn), why)]
-    return [*lines, Text(one_line(found.sandbox_hint), style=roles.muted)] if found.sandbox_hint else lines
+    if found.sandbox_hint:
+        lines.append(Text(one_line(found.sandbox_hint), style=roles.muted))
+    return lines if proof == PROVES else [*lines, *_proved(proof, look)]
+
+
+def _proved(proof: SandboxProof | str, look: Look) -> list[Text]:
+    """How the lines of defence stood when they were tried, each with its sign; or why that is not known."""
+    roles, signs = look.roles, look.signs
+    if isinstance(proof, str):
+        return [Text(proof, style=roles.muted)]
+    shown = {"enforced": (signs.done, roles.ok), "partly": (signs.risk, roles.warn)}
+    enforced = sum(state == "enforced" for _, state in proof.lines)
+    count = f"{enforced} of {len(proof.lines)} lines of defence hold, by attacks just tried"
+    lines = [Text(count + ("" if enforced == len(proof.lines) else ": agent-tui doctor says more"), roles.muted)]
+    for name, state in proof.lines:
+        sign, style = shown.get(state, (signs.failed, roles.danger))
+        one = Text.assemble((f"{sign} ", style), name if state == "enforced" else f"{name} ({state})")
+        if len(lines) > 1 and lines[-1].cell_len + 2 + one.cell_len <= ABREAST:
+            lines[-1].append("  ").append_text(one)
+        else:
+            lines.append(one)
+    return lines
 
 
 def _preview(theme: str, look: Look) -> list[Text]:
