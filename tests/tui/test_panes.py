@@ -134,6 +134,16 @@ def test_the_task_pane_judges_the_stage_and_each_condition() -> None:
     assert "all done" in plain(task_lines(replace(state, task_stage=""), 38, LOOK))
 
 
+def test_turns_of_this_run_are_told_from_those_of_the_session() -> None:
+    first = replace(STATE, turn=2, run_turns=2, limits=Limits())
+    assert "in this run" not in plain(task_lines(first, 40, LOOK))
+    later = replace(first, turn=9)
+    assert "2 in this run" in plain(task_lines(later, 40, LOOK))
+    assert "2 / 20" in plain(task_lines(replace(later, limits=Limits(turns=20)), 40, LOOK)), (
+        "a limit is the run's anyway"
+    )
+
+
 def test_the_task_pane_says_what_is_left() -> None:
     text = plain(task_lines(STATE, 38, LOOK))
     for words in (

@@ -98,8 +98,12 @@ def _gauges(state: TaskState, width: int, look: Look) -> list[Text]:
     def money(usd: float) -> str:
         return format.cost(usd, state.unpriced)
 
+    def turns(count: float) -> str:
+        # The header counts the session's: where there are others too it is said which these are.
+        return f"{_whole(count)} in this run" if limits.turns is None and state.turn > count else _whole(count)
+
     lines = [
-        _gauge("turns", state.run_turns, limits.turns, _whole, width, look),
+        _gauge("turns", state.run_turns, limits.turns, turns, width, look),
         _gauge("calls", state.run_calls, limits.tool_calls, _whole, width, look),
         _gauge("tokens", tokens, limits.tokens, _count, width, look),
         _gauge("money", state.run_cost, limits.cost, money, width, look),
