@@ -18,6 +18,7 @@ from engine.rewound import talk
 ANSWERS = 12
 """Answers that stay before the conversation as it is sent: what is decided by the newest turns looks no further."""
 AHEAD = frozenset({"compacted", "compaction_undone", "rewound"})
+"""Events that change what is talked of: all that has to be known of a log to know what of it stays."""
 _ROOM = 2_000
 """Events read before the first of them are let go."""
 _LASTING = frozenset({"session_started", "rewound", "memory_changed", "notice", "user_message"})

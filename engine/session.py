@@ -10,7 +10,7 @@ from typing import TypeVar
 from engine import events as ev
 from engine.compaction.known import Known
 from engine.log import SessionWriter
-from engine.remembering import ANSWERS, Remembered
+from engine.remembering import AHEAD, ANSWERS, Remembered
 from engine.resuming import Past, kept
 from engine.state import TaskState, step
 from engine.text import clean
@@ -40,7 +40,7 @@ class Session:
         """Store ``event``; returns it as stored, with session, seq and time."""
         stored = self._writer.append(event)
         self._remembered.add(kept(stored))
-        if self._remembered.lacks:
+        if stored.type in AHEAD and self._remembered.lacks:
             self._remembered.restore(map(kept, self._writer.stored().events))
         self.state = step(self.state, stored)
         self._publish(stored)
