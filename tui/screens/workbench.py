@@ -159,6 +159,13 @@ class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions,
 
     # --- where the person is -----------------------------------------------------------------------------------------
 
+    def on_screen_suspend(self) -> None:
+        """A dialog says its own keys: those of the workbench do nothing below it."""
+        self.keys.visible = False
+
+    def on_screen_resume(self) -> None:
+        self.keys.visible = True
+
     def situate(self) -> None:
         """Tell the last line what can be done now."""
         tabs, state = self.bench.link.tabs, self.bench.link.state
