@@ -21,10 +21,10 @@ from tui.actions import BY_SLASH, bindings
 from tui.asking import Asking
 from tui.attention import Attention
 from tui.bridge import FRAME
+from tui.host import Host
 from tui.link import Factory, Link
 from tui.presenting import Presenter
 from tui.screens.workbench import Workbench
-from tui.theming import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,11 +33,8 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.screen import Screen
 
-    from engine.commands import Command
     from engine.options import EngineOptions
-    from engine.queries import Query
     from tui.autopilot import Autopilot
-    from tui.keymap import Keymap
     from tui.link import Told
     from tui.session_tabs import Tab
 
@@ -59,7 +56,7 @@ class Arrived(Message):
     bubble = False
 
 
-class WorkbenchApp(Themed):
+class WorkbenchApp(Host):
     """Runs until the person quits; the result is what to do next: '' or ``demo``.
 
     ``factory`` makes the engine handle after the first frame was painted, so that nothing it imports can delay it.
@@ -72,7 +69,7 @@ class WorkbenchApp(Themed):
     COMMANDS = {_provider}  # noqa: RUF012
     NOTIFICATION_TIMEOUT = 4
 
-    keymap: Keymap
+    bench: Workbench
 
     def __init__(
         self,
@@ -231,22 +228,6 @@ class WorkbenchApp(Themed):
         self.attention.forget(session)
         self.presenter.present()
 
-    def tell(self, command: Command) -> None:
-        """Send a command that names its session."""
-        self.link.send_command(command)
-
-    async def ask(self, query: Query) -> Any:
-        """A question for the engine."""
-        return await self.link.query(query)
-
-    async def try_ask(self, query: Query) -> Any:
-        """The same, for what the app can do without: None, and a word to the person, when there is no answer."""
-        try:
-            return await self.link.query(query)
-        except Exception as error:
-            self.say(f"The engine could not answer: {error or type(error).__name__}", warn=True)
-            return None
-
     # --- what waits for a person -------------------------------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
@@ -266,10 +247,6 @@ class WorkbenchApp(Themed):
         """What concerns the terminal and not the screen."""
         if self._driver is not None and not (self.is_headless or self._hung_up):
             self._driver.write(sequence)
-
-    def say(self, text: str, warn: bool = False) -> None:
-        """A passing word to the person."""
-        self.notify(text, severity="warning" if warn else "information", markup=False)
 
     def run_slash(self, command: str, argument: str) -> None:
         """Do what ``/command argument`` says."""

@@ -13,7 +13,7 @@ from tui.actions import ACTIONS, Action, key_name
 from tui.look import one_line
 
 if TYPE_CHECKING:
-    from tui.app import WorkbenchApp
+    from tui.host import Host
 
 
 class ActionProvider(Provider):
@@ -45,12 +45,12 @@ class ActionProvider(Provider):
         """Where one can go, when more than one session is open."""
         from tui.screens.workbench import Workbench
 
-        app = cast("WorkbenchApp", self.app)
+        app = cast("Host", self.app)
         tabs = app.link.tabs
         if tabs.several and isinstance(self.screen, Workbench):
             for number, tab in enumerate(tabs.all):
                 words = f"Go to session {number + 1}: {one_line(tab.title)}"
-                yield words, partial(app.bench.action_show_session, number)
+                yield words, partial(app.run_action, f"screen.show_session({number})")
 
     def _run(self, action: Action) -> Any:
         return partial(self.app.run_action, action.click)
@@ -62,6 +62,6 @@ def _shown(action: Action, title: Content) -> Content:
     return title if not keys else Content.assemble(title, "  ", ("  ".join(keys), "$text-muted"))
 
 
-def themes_of(app: WorkbenchApp) -> list[tuple[str, Any]]:
+def themes_of(app: Host) -> list[tuple[str, Any]]:
     """Every theme with what puts it on."""
     return [(name, partial(app.choose_theme, name)) for name in app.theme_names()]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tui.app import WorkbenchApp
+    from tui.host import Host
 
 
-def open_file(app: WorkbenchApp, path: Path, line: int = 0) -> bool:
+def open_file(app: Host, path: Path, line: int = 0) -> bool:
     """Open ``path`` at ``line`` and wait; whether it went well. What went wrong is said."""
     from textual.app import SuspendNotSupported
 

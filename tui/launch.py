@@ -9,6 +9,8 @@ from tui.app import WorkbenchApp
 from tui.link import Factory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.options import EngineOptions
     from tui.autopilot import Autopilot
 
@@ -20,18 +22,18 @@ def open_workbench(
     newest: bool = False,
     factory: Factory | None = None,
     autopilot: Autopilot | None = None,
+    demo: Callable[[], int] | None = None,
 ) -> int:
-    """Run the workbench in this terminal; returns the exit code. The engine is closed whatever happened."""
+    """Run the workbench in this terminal; returns the exit code. The engine is closed whatever happened. demo: what
+    follows when the person asks for it on the first screen."""
     app = WorkbenchApp(factory or _engine, options, task, resume, newest, autopilot)
     try:
         result = app.run()
     finally:
         app.link.close()
     sys.stdout.write(app.link.farewell())
-    if result == "demo":
-        from tui.main import main
-
-        return main(["demo"])
+    if result == "demo" and demo is not None:
+        return demo()
     return app.return_code or 0
 
 

@@ -111,4 +111,4 @@ def _open(options: EngineOptions, task: str, parsed: argparse.Namespace) -> int:
     gc.disable()
     from tui.launch import open_workbench
 
-    return open_workbench(options, task=task, resume=parsed.resume, newest=parsed.newest)
+    return open_workbench(options, task=task, resume=parsed.resume, newest=parsed.newest, demo=lambda: main(["demo"]))

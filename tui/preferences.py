@@ -14,7 +14,7 @@ from tui.keymap import keymap
 
 if TYPE_CHECKING:
     from engine.settings_shown import SettingsShown
-    from tui.app import WorkbenchApp
+    from tui.host import Host
 
 _CHORD = re.compile(r"f\d{1,2}|(?:ctrl|alt|super)\+.+")
 
@@ -33,7 +33,7 @@ def of(shown: SettingsShown) -> UiSettings:
     return ui_of({row.name: row.value for row in shown.rows}, keys)
 
 
-def bind(app: WorkbenchApp, keys: Mapping[str, str]) -> None:
+def bind(app: Host, keys: Mapping[str, str]) -> None:
     """Let actions go by the keys a person chose."""
     app.keymap = keymap(keys, ACTIONS)
     CHOSEN.clear()
@@ -41,7 +41,7 @@ def bind(app: WorkbenchApp, keys: Mapping[str, str]) -> None:
     app.set_keymap(app.keymap.bound())
 
 
-async def took(app: WorkbenchApp, key: str) -> bool:
+async def took(app: Host, key: str) -> bool:
     """Whether ``key`` is settled before any widget sees it: a dialog waits for one, or it does an action that whoever
     is being typed into would keep it from. Function keys and keys a person chose write nothing, but editing has uses
     for some of them."""
@@ -60,12 +60,12 @@ async def took(app: WorkbenchApp, key: str) -> bool:
     return False
 
 
-def apply(app: WorkbenchApp, before: UiSettings, after: UiSettings) -> None:
+def apply(app: Host, before: UiSettings, after: UiSettings) -> None:
     """Show at once what changed from ``before`` to ``after``."""
     app.ui_settings = after
     if after.keys != before.keys:
         bind(app, after.keys)
-        app.bench.keys.refresh()
+        app.bench.query_one("#keys").refresh()
     if after.theme != before.theme:
         app.put_on(after.theme)
     if after.animations != before.animations:

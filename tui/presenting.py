@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.timer import Timer
 
-    from tui.app import WorkbenchApp
+    from tui.host import Host
 
 
 class Presenter:
     """Shows the requests of ``asking``, those of the session in sight before those of others."""
 
-    def __init__(self, app: WorkbenchApp, asking: Asking) -> None:
+    def __init__(self, app: Host, asking: Asking) -> None:
         self._app = app
         self._asking = asking
         self._typed_at = -TYPING_PAUSE

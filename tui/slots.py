@@ -3,7 +3,7 @@ the first frame pays only for what it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -11,13 +11,12 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from engine.commands import Command
-    from engine.queries import Query, RuleTrial
+    from engine.queries import RuleTrial
     from engine.state import OpenCall, TaskState
     from tui.arranging import Arranging
+    from tui.host import Ask
     from tui.screens.compaction import Control
     from tui.transcript.view import Transcript
-
-Ask = Callable[["Query"], Awaitable[Any]]
 
 
 def transcript() -> type[Transcript]:

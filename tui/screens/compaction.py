@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import CompactionLine, InspectedCompaction
-    from tui.slots import Ask
+    from tui.host import Ask
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from tui.look import Look, one_line
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from tui.app import WorkbenchApp
+    from tui.host import Host
 
 LABEL = 9
 NAME = 13
@@ -57,7 +57,7 @@ class FirstRunScreen(Screen[str | None]):
         Binding("escape", "close", "Back"),
     ]
 
-    def __init__(self, app: WorkbenchApp) -> None:
+    def __init__(self, app: Host) -> None:
         super().__init__()
         self._bench = app
         self._names = app.theme_names()

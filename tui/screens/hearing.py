@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from engine.events import AnyEvent
     from engine.state import TaskState
-    from tui.app import WorkbenchApp
+    from tui.host import Host
     from tui.link import Told
     from tui.session_tabs import Tab
     from tui.widgets.approvals import ApprovalsPane
@@ -37,7 +37,7 @@ _NEW_STATE = frozenset({"state_changed", "session_opened"})
 class Hearing(Base):
     """Mixed into the workbench screen, which provides the widgets."""
 
-    bench: WorkbenchApp
+    bench: Host
     sheet: Sheet
     sheets: dict[Tab, Sheet]
     tab: str

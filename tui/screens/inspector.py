@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from engine.queries import InspectedRequest, RequestLine
     from tui.actions import Action
+    from tui.host import Ask
     from tui.screens.compaction import Control
-    from tui.slots import Ask
 
 
 class InspectorScreen(LinesScreen[None]):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from engine.queries import SimulatedCost
     from tui.actions import Action
-    from tui.slots import Ask
+    from tui.host import Ask
 
 TITLE = " the same requests on other models, from the log"
 NOTE = "Tokens and answers as they were; another model counts and says things a little otherwise."

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import Memories, MemoryLine
-    from tui.slots import Ask
+    from tui.host import Ask
 
 CHANGE, LEAVE = "Change", "Leave"
 ACTIONS: tuple[Action, ...] = (

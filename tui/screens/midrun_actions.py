@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from engine.hands import Plan
-    from tui.app import WorkbenchApp
+    from tui.host import Host
     from tui.screens.sheet import Sheet
     from tui.session_tabs import Tab
 
@@ -24,7 +24,7 @@ else:
 class MidrunActions(Base):
     """Mixed into the workbench screen, which provides ``bench``, ``composer`` and ``sheet``."""
 
-    bench: WorkbenchApp
+    bench: Host
     sheet: Sheet
     composer: Any
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from engine.paths import Home
-    from tui.app import WorkbenchApp
+    from tui.host import Host
     from tui.keeping import Keeping
     from tui.widgets.approvals import ApprovalsPane
     from tui.widgets.cache import CachePane
@@ -39,7 +39,7 @@ ONE_AT_A_TIME = "Below 100 columns there is one pane at a time: 1 to 6 change it
 class PaneActions(Base):
     """Mixed into the workbench screen, which provides the panes, ``bench`` and ``keeping``."""
 
-    bench: WorkbenchApp
+    bench: Host
     keeping: Keeping
     composer: Any
     task_pane: TaskPane

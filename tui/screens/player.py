@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.timer import Timer
 
+    from tui.host import Ask
     from tui.look import Look
     from tui.replay.film import Facts, Film
     from tui.replay.moments import Goal
     from tui.replay.projector import Projector
-    from tui.slots import Ask
     from tui.theming import Themed
 
 LONGEST_TICK = 0.25

@@ -13,7 +13,7 @@ from tui.editor import open_file
 from tui.format import plural
 
 if TYPE_CHECKING:
-    from tui.app import WorkbenchApp
+    from tui.host import Host
 
 
 class Reading(Screen[None]):
@@ -22,7 +22,7 @@ class Reading(Screen[None]):
     transcript: Any
 
     @property
-    def bench(self) -> WorkbenchApp:
+    def bench(self) -> Host:
         raise NotImplementedError
 
     async def show_picture(self, message: Any) -> None:

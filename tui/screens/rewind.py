@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from engine.commands import Command
     from engine.queries import RewindChoices, RewindFiles, RewindPoint
+    from tui.host import Ask
     from tui.look import Look
-    from tui.slots import Ask
 
 GO, LEAVE = "Go back", "Leave"
 ACTIONS: tuple[Action, ...] = (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from engine.said import Recalled, Said
-    from tui.app import WorkbenchApp
+    from tui.host import Host
     from tui.keeping import Keeping
     from tui.screens.sheet import Sheet
     from tui.session_tabs import Tab
@@ -25,7 +25,7 @@ else:
 class SaidActions(Base):
     """Mixed into the workbench screen, which provides ``bench``, ``composer`` and ``keeping``."""
 
-    bench: WorkbenchApp
+    bench: Host
     composer: Any
     keeping: Keeping
     sheet: Sheet

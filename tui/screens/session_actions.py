@@ -14,7 +14,7 @@ from tui.look import one_line
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from tui.app import WorkbenchApp
+    from tui.host import Host
     from tui.screens.compaction import Control
 
     Base = Screen[None]
@@ -29,7 +29,7 @@ MODEL_HELP = (
 class SessionActions(Base):
     """Mixed into the workbench screen, which provides ``bench`` and ``transcript``, and goes on with a session."""
 
-    bench: WorkbenchApp
+    bench: Host
     transcript: Any
     _go_on_with: Any
     _sought = ""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from engine.queries import SessionRow
     from tui.actions import Action
-    from tui.slots import Ask
+    from tui.host import Ask
 
 PAUSE = 0.15
 """Seconds without a key after which a search begins."""

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from engine.settings_shown import SettingsShown
-    from tui.app import WorkbenchApp
-    from tui.slots import Ask
+    from tui.host import Ask, Host
 
 CHANGE, LEAVE = "Change", "Leave"
 OFFERED: tuple[Action, ...] = (
@@ -63,9 +62,9 @@ class SettingsScreen(SettingChanges, LinesScreen[None]):
         self._said = ("", False)
 
     @property
-    def bench(self) -> WorkbenchApp:
+    def bench(self) -> Host:
         """The app, by its own type."""
-        return cast("WorkbenchApp", self.app)
+        return cast("Host", self.app)
 
     @property
     def chosen(self) -> Entry | None:

@@ -14,8 +14,7 @@ from tui.settings.rows import AT_ONCE, NEXT_SESSION, Entry, value_words
 if TYPE_CHECKING:
     from engine.settings_keys import Value
     from engine.settings_shown import SettingsShown
-    from tui.app import WorkbenchApp
-    from tui.slots import Ask
+    from tui.host import Ask, Host
 
     Base = Screen[None]
 else:
@@ -38,7 +37,7 @@ class SettingChanges(Base):
         self._under_way: dict[str, Value] = {}
 
     @property
-    def bench(self) -> WorkbenchApp:
+    def bench(self) -> Host:
         raise NotImplementedError
 
     @property

@@ -15,7 +15,7 @@ from tui.screens.sheet import Sheet
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from tui.app import WorkbenchApp
+    from tui.host import Host
     from tui.session_tabs import Tab
 
     Base = Screen[None]
@@ -30,7 +30,7 @@ HASTE = 0.2
 class TabActions(Base):
     """Mixed into the workbench screen, which provides ``bench`` and lays a sheet before the person."""
 
-    bench: WorkbenchApp
+    bench: Host
     sheet: Sheet
     sheets: dict[Tab, Sheet]
 

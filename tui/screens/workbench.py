@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from textual.widget import AwaitMount
 
     from engine.state import TaskState
-    from tui.app import WorkbenchApp
+    from tui.host import Host
     from tui.look import Look
     from tui.session_tabs import Tab
 
@@ -54,7 +54,7 @@ class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions,
     VERTICAL_BREAKPOINTS = [(0, "-short"), (10, "-low"), (34, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#composer-slot > .-shown, #composer-slot > .-shown *"
 
-    def __init__(self, app: WorkbenchApp) -> None:
+    def __init__(self, app: Host) -> None:
         super().__init__(id="workbench", classes=_fitting(shutil.get_terminal_size()))
         look, options = app.look, app.options
         self.header = Header(look, options.cwd, model=options.model, approve=options.approve)
@@ -120,9 +120,9 @@ class Workbench(SessionActions, Hearing, TabActions, MidrunActions, PaneActions,
         return self.sheet.transcript
 
     @property
-    def bench(self) -> WorkbenchApp:  # type: ignore[override]
+    def bench(self) -> Host:  # type: ignore[override]
         """The app, by its own type."""
-        return cast("WorkbenchApp", self.app)
+        return cast("Host", self.app)
 
     @property
     def narrow(self) -> bool:
