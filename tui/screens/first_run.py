@@ -191,7 +191,8 @@ def _sandbox(found: SurveyResult | None, proof: SandboxProof | str, look: Look) 
         words = f"{one_line(found.sandbox)}: commands run contained, without a network"
         works = Text.assemble((f"{signs.done} ", roles.ok), words)
         if proof == PROVES:
-            return [works.append(f"   {proof}", roles.muted)]
+            key, _, what = proof.partition(" ")
+            return [works.append(f"   {key}", roles.accent).append(f" {what}", roles.muted)]
         return [works, *_proved(proof, look)]
     why = f"not here: {one_line(found.sandbox_why).rstrip('.')}. Every command asks first."
     lines = [Text.assemble((f"{signs.risk} ", roles.warn), why)]
