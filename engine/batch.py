@@ -17,6 +17,7 @@ from engine.prompt import modes
 from engine.rewinding import may_change_files
 from engine.session import Session
 from engine.tools.base import ToolContext
+from engine.tools.output_tail import OutputTail
 from engine.tools.registry import is_read_only
 from engine.tools.runner import (
     cancelled_result,
@@ -26,7 +27,6 @@ from engine.tools.runner import (
     skipped_result,
     title_of_call,
 )
-from engine.tools.said import Said
 from engine.waiting import ended
 
 MakeContext = Callable[[ev.ToolCall], ToolContext]
@@ -52,7 +52,7 @@ class Batch:
         self._hold = hold
         self._after = after
         self._before_changes = before_changes
-        self._said: dict[str, Said] = {}
+        self._tails: dict[str, OutputTail] = {}
 
     async def run(self, calls: Sequence[ev.ToolCall]) -> None:
         """Run them all; afterwards each has exactly one stored result. Re-raises CancelledError after that."""
@@ -91,8 +91,8 @@ class Batch:
     async def _run_together(self, calls: Sequence[ev.ToolCall]) -> None:
         tasks: dict[asyncio.Task[ev.ToolResult], ev.ToolCall] = {}
         for call in calls:
-            said = self._said[call.id] = Said()
-            context = said.hearing(self._context(call))
+            tail = self._tails[call.id] = OutputTail()
+            context = tail.hearing(self._context(call))
             effects = may_have_effects(call, context.broker)
             title = title_of_call(call)
             self._session.append(
@@ -123,7 +123,7 @@ class Batch:
         if _cut_at_the_gate(self._session.events, call.id):
             return skipped_result(call, self._turn, "the run was interrupted while this call waited for approval")
         seconds = (datetime.now(UTC) - _began(self._session.events, call.id)).total_seconds()
-        return cancelled_result(call, self._turn, started=True, said=self._said[call.id].text, seconds=seconds)
+        return cancelled_result(call, self._turn, started=True, said=self._tails[call.id].text, seconds=seconds)
 
     def _skip(self, calls: Sequence[ev.ToolCall], reason: str) -> None:
         for call in calls:

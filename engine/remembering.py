@@ -55,15 +55,12 @@ class Remembered:
             self._went_back = True
             self._behind = self._behind or event.to < self.known.upto
 
-    def let_go(self, answers: int = ANSWERS) -> bool:
-        """Let go of what the last summary has taken out of the conversation, but for the newest ``answers`` before it;
-        whether that was anything new."""
+    def let_go(self, answers: int = ANSWERS) -> None:
+        """Let go of what the last summary took out of the conversation, but for the newest ``answers`` before it."""
         start = sent_from(self.talk)
-        if start <= self.known.upto:
-            return False
-        self.known.take(self.talk, start)
-        self.events = remembered(self.events, start, answers)
-        return True
+        if start > self.known.upto:
+            self.known.take(self.talk, start)
+            self.events = remembered(self.events, start, answers)
 
     def restore(self, events: Iterable[Event]) -> None:
         """Hold all ``events`` of the log again, and those that are not in it yet."""

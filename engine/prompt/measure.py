@@ -55,11 +55,12 @@ class Meter:
         self._counts = {seq: count for seq, count in self._counts.items() if seq >= before}
 
     def _measure(self, events: Sequence[Event], model: str, window: int) -> int:
-        trusted = self._learn(events)
-        factors = self._factors.get(model, Factors())
         at = _last_report(events)
-        if at is None or not trusted or any(e.type in ("compacted", "compaction_undone") for e in events[at:]):
-            return self._whole(events, factors, window)
+        # A report from before a compaction counts another request.
+        stale = at is None or any(e.type in ("compacted", "compaction_undone") for e in events[at:])
+        if at is None or stale or not self._learn(events, at):
+            return self._whole(events, self._factors.get(model, Factors()), window)
+        factors = self._factors.get(model, Factors())
         report = _answer(events[at])
         known = report.usage.input
         if not report.aborted:
@@ -80,17 +81,11 @@ class Meter:
         rest = self._guess((e for e in events if e.seq not in seqs), pointers) * factor
         return round(rest + sum(self._count(e) for e in counted) * min(1.3, max(1.0, factor)))
 
-    def _learn(self, events: Sequence[Event]) -> bool:
-        """Take the newest report into account, once; whether it can be a count of the whole request."""
-        at = _last_report(events)
-        if at is None:
-            return False
+    def _learn(self, events: Sequence[Event], at: int) -> bool:
+        """Take the report at ``at``, the newest, into account, once; whether it can be a count of the whole request."""
         report = _answer(events[at])
         if report.seq == self._learnt[0]:
             return self._learnt[1]
-        if any(e.type == "compacted" for e in events[at:]):
-            # It counts a request that a compaction has changed since.
-            return False
         fixed, talk = self._guessed(events[:at])
         trusted = _LEAST <= report.usage.input / max(1.0, fixed + talk) <= _MOST
         self._learnt = report.seq, trusted

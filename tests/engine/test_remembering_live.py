@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine import events as ev
 from engine.commands import Compact, Rewind
 from engine.prompt.build import build
 from engine.state import fold
@@ -67,6 +68,16 @@ async def test_a_person_goes_back_to_what_is_held_no_longer_and_returns(tmp_path
     await kit.runner.rewind(Rewind(kit.runner.session.id, to=0, conversation=False, files=False, undoes=back.seq))
     assert sent(kit) == before
     assert len(kit.runner.session.events) < len(kit.events) - 40
+    await kit.runner.close()
+
+
+async def test_nothing_is_lacking_however_it_came_to_be_talked_of_again(tmp_path: Path) -> None:
+    kit = await compacted(tmp_path)
+    session = kit.runner.session
+    early = next(e.seq for e in kit.events if e.type == "turn_started" and e.turn == 3)
+    session.append(ev.Rewound(to=early, conversation=True))
+    assert len(session.events) == len(kit.events)
+    sent(kit)
     await kit.runner.close()
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from engine.events import EVENT, ToolCall
 from engine.tools.base import Tool, ToolContext, ToolOutcome
 from engine.tools.cap import MAX_BYTES, MAX_LINES, cut, lines_of
+from engine.tools.output_tail import MOST, OutputTail
 from engine.tools.registry import TOOLS, find, is_read_only, specs
 from engine.tools.runner import cancelled_result, run_call, skipped_result, title_of_call
-from engine.tools.said import MOST, Said
 from engine.tools.todo import notes_of, parse_todo, render_todo
 from engine.tools.user_ask import UserAsk
 from sandbox.operations import Outcome, PollBackground, RunCommand, Status
@@ -139,7 +139,7 @@ def test_results_of_calls_that_did_not_end_say_what_is_true() -> None:
 @pytest.mark.parametrize("pieces", [["one\n", "two\n"], ["x" * 79 + "\n"] * 1_000, ["y" * 50_000], []])
 def test_the_end_of_what_a_cut_call_said_is_kept(pieces: list[str]) -> None:
     heard: list[str] = []
-    said = Said()
+    said = OutputTail()
     context = said.hearing(ToolContext(None, None, Path(), None, None, None, progress=heard.append))  # type: ignore[arg-type]
     for piece in pieces:
         context.progress(piece)

@@ -55,12 +55,17 @@ async def title(bench: Bench) -> None:
     bench.app.run_slash("title", "")
 
 
+async def heard_by(bench: Bench, dialog: str) -> None:
+    """Wait for a dialog, and until keys count in it."""
+    await bench.until(lambda: type(bench.app.screen).__name__ == dialog, dialog)
+    shown = bench.app.screen
+    await bench.until(lambda: not shown.grace.left, "keys count")
+
+
 async def asked(bench: Bench) -> None:
     begin(bench.engine)
     bench.engine.tell(question("q"))
-    await bench.until(lambda: type(bench.app.screen).__name__ == "QuestionDialog", "the question")
-    dialog = bench.app.screen
-    await bench.until(lambda: not dialog.grace.left, "keys count")
+    await heard_by(bench, "QuestionDialog")
     await bench.pilot.press("tab")
 
 
@@ -76,9 +81,7 @@ async def queued(bench: Bench) -> None:
 async def planned(bench: Bench) -> None:
     begin(bench.engine)
     bench.engine.tell(ev.PlanProposed(id="p", text=HOSTILE), ev.RunFinished(reason="finished"))
-    await bench.until(lambda: type(bench.app.screen).__name__ == "PlanDialog", "the plan")
-    dialog = bench.app.screen
-    await bench.until(lambda: not dialog.grace.left, "keys count")
+    await heard_by(bench, "PlanDialog")
     await bench.pilot.press("e")
 
 
@@ -86,9 +89,7 @@ async def edited(bench: Bench) -> None:
     begin(bench.engine)
     asked_for = request("a").model_copy(update={"kind": "command", "subject": HOSTILE})
     bench.engine.tell(asked_for)
-    await bench.until(lambda: type(bench.app.screen).__name__ == "ApprovalDialog", "the request")
-    dialog = bench.app.screen
-    await bench.until(lambda: not dialog.grace.left, "keys count")
+    await heard_by(bench, "ApprovalDialog")
     await bench.pilot.press("e")
 
 

@@ -12,7 +12,7 @@ _LEFT_OUT = "[What it said before that is lost.]\n"
 
 
 @dataclass
-class Said:
+class OutputTail:
     """Keeps the end of what a call reports as its progress, about ``MOST`` characters of it."""
 
     _pieces: list[str] = field(default_factory=list)
